@@ -182,6 +182,14 @@ struct analysis_unpacked *analysis_unpack(const struct source *source, struct er
 const struct source *analysis_unpacked_source(const struct analysis_unpacked *unpacked);
 void analysis_unpacked_free(struct analysis_unpacked *unpacked);
 
+/* To how many bytes a gzip, or a zip of one file, inflates by its own words (of a gzip modulo 4 GiB); 0: it is not
+ * packed, or does not say. */
+uint64_t analysis_packed_says_bytes(const struct source *source);
+/* Inflates all of it into `out`, which is empty and has room for that many bytes afterwards; they may become
+ * source.unpacked. Errors: malformed where there are more or fewer, those of reading, and exhausted; then `out` holds
+ * nothing of use. */
+bool analysis_inflate(const struct source *source, uint64_t size_bytes, struct buf *out, struct err *err);
+
 /* A text is read in one pass and needs less than this. */
 #define ANALYSIS_TEXT_MAX_BYTES ((uint64_t)48 << 20)
 

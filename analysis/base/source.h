@@ -28,4 +28,8 @@ struct source {
     /* Of a gzip stream that ends in the middle, and is read up to there: how much of it there is. Known with the size;
      * 0: it is whole. */
     uint64_t cut_packed_bytes;
+
+    /* Of packed bytes (gzip, a zip of one file) that are whole: what is inside, if the owner holds it inflated, so that
+     * nobody inflates them again. NULL: not packed, or not held. */
+    const struct source *unpacked;
 };

@@ -6,7 +6,6 @@
 #include "plan/person_rules.h"
 #include "read/kind.h"
 #include "read/trace/trace_launches.h"
-#include "wire/gzip.h"
 
 #include <stdlib.h>
 
@@ -126,17 +125,3 @@ struct module_item analysis_module_item(const struct analysis_module_use *use)
         .reason = use->reason,
     };
 }
-
-/* ---- a packed file, read once ---- */
-
-struct analysis_unpacked *analysis_unpack(const struct source *source, struct err *err)
-{
-    return gzip_matches(source) ? (struct analysis_unpacked *)gzip_open(source, err) : NULL;
-}
-
-const struct source *analysis_unpacked_source(const struct analysis_unpacked *unpacked)
-{
-    return &((const struct gzip *)unpacked)->source;
-}
-
-void analysis_unpacked_free(struct analysis_unpacked *unpacked) { gzip_close((struct gzip *)unpacked); }

@@ -56,7 +56,7 @@ static bool only_file_enter(struct zip *zip, struct err *err)
     return zip_enter(zip, only);
 }
 
-static struct zip *only_file_of(const struct source *source, struct err *err)
+struct zip *job_only_file(const struct source *source, struct err *err)
 {
     struct zip *zip = zip_open(source, err);
     if (zip == NULL || only_file_enter(zip, err))
@@ -65,14 +65,23 @@ static struct zip *only_file_of(const struct source *source, struct err *err)
     return NULL;
 }
 
+static void source_unpack(struct job *job, const struct source *source, struct err *err)
+{
+    job->zip = zip_matches(source) ? job_only_file(source, err) : NULL;
+    source = job->zip != NULL ? job->zip->source : source;
+    job->gzip = !err_is_set(err) && gzip_matches(source) ? gzip_open(source, err) : NULL;
+    job->source = job->gzip != NULL ? &job->gzip->source : source;
+}
+
 bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in,
              void *out, struct err *err)
 {
     arena_init(&job->arena, limit_bytes, err);
-    job->zip = zip_matches(source) ? only_file_of(source, err) : NULL;
-    source = job->zip != NULL ? job->zip->source : source;
-    job->gzip = !err_is_set(err) && gzip_matches(source) ? gzip_open(source, err) : NULL;
-    job->source = job->gzip != NULL ? &job->gzip->source : source;
+    job->zip = NULL;
+    job->gzip = NULL;
+    job->source = source->unpacked;
+    if (job->source == NULL)
+        source_unpack(job, source, err);
     if (!err_is_set(err))
         job_try(job, work, in, out, err);
     gzip_close(job->gzip);

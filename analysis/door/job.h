@@ -17,7 +17,7 @@ struct job {
     struct arena arena;
     struct zip *zip;             /* the one file of an archive; NULL: it is in none */
     struct gzip *gzip;           /* NULL: not packed */
-    const struct source *source; /* the plain bytes */
+    const struct source *source; /* the plain bytes; those that the owner holds (source.unpacked) are in neither */
 };
 
 /* What is done with a job: reads `in`, fills `out`. */
@@ -30,6 +30,9 @@ void job_try(struct job *job, job_work *work, const void *in, void *out, struct 
  * released already when the answer is false. */
 bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes, job_work *work, const void *in,
              void *out, struct err *err);
+
+/* The archive, with its one file entered; NULL with a report: there is none, or there are several. zip_close. */
+struct zip *job_only_file(const struct source *source, struct err *err);
 
 /* What the source is. A gzip stream of a trace is then read up to where it ends; of other kinds it has to be whole, and
  * of one that ends before its kind is known that is the report. */

@@ -7,7 +7,13 @@
 
 #define CUT "the gzip stream is cut at byte %llu of the file"
 
-enum { PACKED_WINDOW = 64 * 1024, PLAIN_WINDOW = 128 * 1024, CHECKPOINTS_MAX = 64, FIRST_INTERVAL = 1 << 20 };
+enum {
+    PACKED_WINDOW = 64 * 1024,
+    PLAIN_WINDOW = 128 * 1024,
+    CHECKPOINTS_MAX = 64,
+    FIRST_INTERVAL = 1 << 20,
+    HEAD_MAX = 4 << 20 /* a multiple of PLAIN_WINDOW */
+};
 
 /* The inflater as it was at an offset, to go on from there (about 40 KiB each).
  * It must not move: zlib's state points back to it. */
@@ -25,6 +31,8 @@ struct gzip_state {
     uint64_t packed_at; /* bytes of the packed source handed to the inflater */
     uint64_t plain_at;  /* offset of plain[0] */
     size_t plain_filled;
+    unsigned char *head; /* the first plain bytes, to which those go back who tell what a file is */
+    size_t head_filled, head_room;
     struct checkpoint *checkpoints[CHECKPOINTS_MAX]; /* ascending */
     size_t checkpoint_count;
     uint64_t interval; /* of plain bytes between two of them */
@@ -174,8 +182,26 @@ static void after_member(struct gzip *gzip)
         state->is_at_end = true;
 }
 
+/* Without memory for more of them the head ends where it is. */
+static void head_add(struct gzip_state *state)
+{
+    size_t filled = state->head_filled + state->plain_filled;
+    if (state->plain_at != state->head_filled || filled > HEAD_MAX)
+        return;
+    if (filled > state->head_room) {
+        size_t room = state->head_room * 2 > filled ? state->head_room * 2 : filled;
+        unsigned char *head = realloc(state->head, room);
+        if (head == NULL)
+            return;
+        state->head = head;
+        state->head_room = room;
+    }
+    memcpy(state->head + state->head_filled, state->plain, state->plain_filled);
+    state->head_filled = filled;
+}
+
 /* Inflates the next piece into the plain window. */
-static void advance(struct gzip *gzip)
+static void inflate_piece(struct gzip *gzip)
 {
     struct gzip_state *state = gzip->state;
     state->plain_at += state->plain_filled;
@@ -207,20 +233,29 @@ static void advance(struct gzip *gzip)
         gzip->source.size_bytes = state->plain_at + state->plain_filled;
 }
 
+static void advance(struct gzip *gzip)
+{
+    inflate_piece(gzip);
+    head_add(gzip->state);
+}
+
 static int64_t read_plain(void *context, uint64_t offset, void *into, size_t size)
 {
     struct gzip *gzip = context;
     struct gzip_state *state = gzip->state;
     size_t done = 0;
-    if (offset < state->plain_at)
-        gzip_resume(state, offset);
     while (done < size) {
-        uint64_t window_end = state->plain_at + state->plain_filled, at = offset + done;
-        if (at < window_end) {
-            size_t piece = (size_t)(window_end - at);
+        uint64_t at = offset + done;
+        bool is_in_head = at < state->plain_at && at < state->head_filled;
+        if (at < state->plain_at && !is_in_head)
+            gzip_resume(state, at);
+        uint64_t end = is_in_head ? state->head_filled : state->plain_at + state->plain_filled;
+        if (at < end) {
+            const unsigned char *from = is_in_head ? state->head + at : state->plain + (at - state->plain_at);
+            size_t piece = (size_t)(end - at);
             if (piece > size - done)
                 piece = size - done;
-            memcpy((char *)into + done, state->plain + (at - state->plain_at), piece);
+            memcpy((char *)into + done, from, piece);
             done += piece;
         } else if (state->is_at_end || state->has_failed) {
             break;
@@ -260,6 +295,7 @@ void gzip_close(struct gzip *gzip)
         inflateEnd(&gzip->state->inflater);
     for (size_t i = 0; i < gzip->state->checkpoint_count; i++)
         checkpoint_free(gzip->state->checkpoints[i]);
+    free(gzip->state->head);
     free(gzip->state);
     free(gzip);
 }

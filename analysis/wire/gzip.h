@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gzip.h: the inside of a gzip stream as a source.
  *
- * Members that follow each other are read through. Reading forwards inflates
- * and forgets; reading backwards goes on from a checkpoint, of which there are
- * up to 64, one a MiB in files below 64 MiB. The size becomes known at the end. What inflates to more than MIN_LIMIT +
- * MAX_RATIO times its own size is refused (`limit`): texts and protos stay far below that. A stream that ends in the
- * middle is `truncated` where its bytes end, or, with `may_end_early`, just ends there. Memory: 40 KiB for the inflater
- * and for each checkpoint, and two windows, in malloc; gzip_close frees them. */
+ * Members that follow each other are read through. Reading forwards inflates and forgets all but the first 4 MiB;
+ * reading backwards behind them goes on from a checkpoint, of which there are up to 64, one a MiB in files below 64
+ * MiB. The size becomes known at the end. What inflates to more than MIN_LIMIT + MAX_RATIO times its own size is
+ * refused (`limit`): texts and protos stay far below that. A stream that ends in the middle is `truncated` where its
+ * bytes end, or, with `may_end_early`, just ends there. Memory: 40 KiB for the inflater and for each checkpoint, two
+ * windows, and the first bytes, in malloc; gzip_close frees them. */
 #pragma once
 
 #include "base/err.h"

@@ -244,6 +244,8 @@ bool zip_enter(struct zip *zip, size_t member_at)
     return true;
 }
 
+uint64_t zip_entered_bytes(const struct zip *zip) { return zip->state->member->plain_bytes; }
+
 void zip_close(struct zip *zip)
 {
     if (zip == NULL)

@@ -37,4 +37,6 @@ bool zip_matches(const struct source *source);
 struct zip *zip_open(const struct source *packed, struct err *err);
 /* Makes zip->source the inside of a member; once. False with a report. */
 bool zip_enter(struct zip *zip, size_t member_at);
+/* What the member that was entered holds unpacked, by the list. */
+uint64_t zip_entered_bytes(const struct zip *zip);
 void zip_close(struct zip *zip);

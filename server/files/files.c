@@ -319,6 +319,8 @@ const struct source *files_source(const struct file *file) { return &file->sourc
 
 const struct files_identity *files_identity(const struct file *file) { return &file->identity; }
 
+void files_set_unpacked(struct file *file, const struct source *unpacked) { file->source.unpacked = unpacked; }
+
 static int64_t tail_read(void *context, uint64_t offset, void *into, size_t size)
 {
     const struct files_tail *tail = context;

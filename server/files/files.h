@@ -61,6 +61,8 @@ void files_close(struct file *file);
  * reads past it. Reads of 256 KiB and more go straight to their destination. */
 const struct source *files_source(const struct file *file);
 const struct files_identity *files_identity(const struct file *file);
+/* Of a packed one: somebody holds it inflated (source.unpacked) for as long as that stays set; NULL: nobody now. */
+void files_set_unpacked(struct file *file, const struct source *unpacked);
 
 /* The end of a source, from `from` on, which cannot be read any further once `is_stopping`. */
 struct files_tail {

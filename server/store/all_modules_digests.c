@@ -4,6 +4,7 @@
 #include "server/store/all_modules_read.h"
 
 #include "server/base/memory.h"
+#include "server/store/unpacked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,16 +115,21 @@ struct all_modules_digests *all_modules_digests_make(const struct all_modules *a
     struct err unpacking = ERR_INIT;
     if (!file)
         return NULL;
-    struct analysis_unpacked *unpacked = analysis_unpack(files_source(file), &unpacking);
+    struct cache_hold kept = {0};
+    unpacked_attach_kept(all->store, file, &kept);
+    const struct source *inside = files_source(file)->unpacked;
+    struct analysis_unpacked *unpacked = inside ? NULL : analysis_unpack(files_source(file), &unpacking);
     size_t count = contents->program_count;
     struct all_modules_digests *digests = memory_new(sizeof(*digests) + count * sizeof(digests->programs[0]));
     struct digesting digesting = {.all = all,
-                                  .source = unpacked ? analysis_unpacked_source(unpacked) : files_source(file),
+                                  .source = inside     ? inside
+                                            : unpacked ? analysis_unpacked_source(unpacked)
+                                                       : files_source(file),
                                   .bytes = memory_new(PIECE_BYTES),
                                   .twin_bytes = memory_new(PIECE_BYTES),
                                   .twin_file_at = SIZE_MAX};
     digests->count = count;
-    digests->is_packed = unpacked != NULL;
+    digests->is_packed = inside || unpacked;
     for (size_t at = 0; at < count; at++) {
         struct err *program_err = &digests->programs[at].err;
         *program_err = (struct err)ERR_INIT;
@@ -138,6 +144,7 @@ struct all_modules_digests *all_modules_digests_make(const struct all_modules *a
     free(digesting.twin_bytes);
     files_close(digesting.twin_file);
     analysis_unpacked_free(unpacked);
+    unpacked_let_go(file, &kept);
     bool is_good = files_unchanged(file, err);
     files_close(file);
     if (is_good)

@@ -6,6 +6,7 @@
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/base/wanted.h"
+#include "server/store/unpacked.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -105,7 +106,11 @@ struct decoding {
 static void decode_all(struct piece *piece, struct decoding *decoding, struct file *file, bool is_packed)
 {
     struct err unpacking = ERR_INIT;
-    struct analysis_unpacked *unpacked = is_packed ? analysis_unpack(files_source(file), &unpacking) : NULL;
+    struct cache_hold kept = {0};
+    unpacked_attach_kept(piece->all->store, file, &kept);
+    bool has_inside = files_source(file)->unpacked != NULL;
+    struct analysis_unpacked *unpacked =
+        is_packed && !has_inside ? analysis_unpack(files_source(file), &unpacking) : NULL;
     const struct source *source = unpacked ? analysis_unpacked_source(unpacked) : files_source(file);
     for (size_t at = 0; at < decoding->count && !is_over(piece); at++) {
         const struct all_modules_figures *figures = decoding->figures[at];
@@ -120,6 +125,7 @@ static void decode_all(struct piece *piece, struct decoding *decoding, struct fi
         atomic_fetch_add(&piece->done_count, 1);
     }
     analysis_unpacked_free(unpacked);
+    unpacked_let_go(file, &kept);
 }
 
 static void decode_work(void *context, size_t at)
@@ -202,7 +208,10 @@ static void run_work(void *context, size_t at)
     const struct subjects_place place = {.kind = ANALYSIS_RUNS};
     if (file) {
         char *key = all_modules_runs_key(running->file);
+        struct cache_hold kept = {0};
+        unpacked_attach_kept(piece->all->store, file, &kept);
         subjects_make(piece->all->store, &place, file, files_source(file), key, &running->made);
+        unpacked_let_go(file, &kept);
         free(key);
     }
     files_close(file);

@@ -4,13 +4,19 @@
 #include "server/base/clock.h"
 #include "server/base/memory.h"
 #include "server/store/kept_facts.h"
+#include "server/store/unpacked.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_IDLE_MS = 6 * 60 * 60 * 1000, TRACE_IDLE_MS = 30 * 60 * 1000, READERS_A_PROCESSOR = 4 };
+enum {
+    MAX_IDLE_MS = 6 * 60 * 60 * 1000,
+    TRACE_IDLE_MS = 30 * 60 * 1000,
+    UNPACKED_IDLE_MS = 60 * 1000,
+    READERS_A_PROCESSOR = 4
+};
 
 struct store {
     struct cache *cache;
@@ -26,7 +32,7 @@ static uint64_t min_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* What a maker needs. */
 struct store_making {
-    const struct store *store;
+    struct store *store;
     const struct store_file *file;
     struct file *opened;
     struct analysis_contents *contents; /* that were read already; else NULL */
@@ -50,6 +56,7 @@ struct store *store_new(uint64_t memory_bytes)
     const struct cache_shelf shelves[] = {
         [STORE_CONTENTS] = {facts, any, CACHE_FACT, 0},
         [STORE_TOTALS] = {facts, any, CACHE_FACT, 0},
+        [STORE_UNPACKED] = {memory_bytes / 4, any, CACHE_READ, UNPACKED_IDLE_MS},
         [STORE_ANSWERS] = {answers, answers / 2, CACHE_ANSWER, 0},
         [STORE_DIGESTS] = {facts, any, CACHE_FACT, 0},
         [STORE_MODULES] = {256 * mib, any, CACHE_READ, 0},
@@ -77,6 +84,7 @@ const char *store_kind_name(size_t kind)
     static const char *const NAMES[] = {
         [STORE_CONTENTS] = "contents",
         [STORE_TOTALS] = "totals",
+        [STORE_UNPACKED] = "unpacked",
         [STORE_ANSWERS] = "answers",
         [STORE_DIGESTS] = "digests",
         [STORE_MODULES] = "modules",
@@ -158,16 +166,31 @@ void store_free(struct store *store)
 
 /* ---- contents -------------------------------------------------------------- */
 
+/* From the file, inflated for the readers after this one as well. `apart`: gets that where the thread may not wait in
+ * the cache; else NULL. */
+static struct analysis_contents *contents_of_file(struct store *store, struct file *opened, struct unpacked **apart,
+                                                  struct err *err)
+{
+    struct cache_hold unpacked = {0};
+    if (apart)
+        *apart = unpacked_read(store, opened);
+    else
+        unpacked_attach(store, opened, &unpacked);
+    struct analysis_contents *contents = analysis_contents_read(files_source(opened), err);
+    unpacked_let_go(opened, &unpacked);
+    return contents;
+}
+
 /* From the disk cache, else from the file, of which nothing is kept unless it stayed as it is. */
-static struct analysis_contents *read_contents(const struct store *store, const struct files_place *place,
-                                               struct file *opened, struct err *err)
+static struct analysis_contents *read_contents(struct store *store, const struct files_place *place,
+                                               struct file *opened, struct unpacked **apart, struct err *err)
 {
     struct disk_cache *disk_cache = store_disk_cache(store, place);
     struct err change = ERR_INIT;
     struct analysis_contents *contents = kept_facts_contents(disk_cache, files_identity(opened));
     bool is_kept = contents != NULL;
     if (!contents)
-        contents = analysis_contents_read(files_source(opened), err);
+        contents = contents_of_file(store, opened, apart, err);
     if (files_unchanged(opened, &change)) {
         if (contents && !is_kept)
             kept_facts_keep_contents(disk_cache, files_identity(opened), contents);
@@ -182,7 +205,8 @@ static void *make_contents(void *context, struct cache_made *made, struct err *e
 {
     struct store_making *making = context;
     struct analysis_contents *contents =
-        making->contents ? making->contents : read_contents(making->store, &making->file->place, making->opened, err);
+        making->contents ? making->contents
+                         : read_contents(making->store, &making->file->place, making->opened, NULL, err);
     making->contents = NULL;
     if (contents)
         made->cost_bytes = analysis_contents_memory_bytes(contents);
@@ -209,6 +233,7 @@ struct store_reading {
     const struct files_place *place;
     char *key;                          /* NULL: the file cannot be opened */
     struct analysis_contents *contents; /* NULL: they are known, or cannot be read */
+    struct unpacked *unpacked;          /* NULL: not packed, or not held */
 };
 
 struct reading_all {
@@ -227,7 +252,7 @@ static void read_work(void *context, size_t at)
         return;
     reading->key = files_identity_text(files_identity(opened));
     if (!cache_peek(all->store->cache, STORE_CONTENTS, reading->key, &hold))
-        reading->contents = read_contents(all->store, reading->place, opened, &err);
+        reading->contents = read_contents(all->store, reading->place, opened, &reading->unpacked, &err);
     cache_release(&hold);
     files_close(opened);
 }
@@ -248,6 +273,7 @@ void store_read_contents(struct store *store, const struct files_place *const *p
             cache_get(store->cache, STORE_CONTENTS, reading->key, &maker, &hold, &err);
         cache_release(&hold);
         analysis_contents_free(making.contents); /* another made them meanwhile */
+        unpacked_keep(store, reading->key, reading->unpacked);
         free(reading->key);
     }
     free(all.files);
@@ -311,6 +337,9 @@ static void *make_totals(void *context, struct cache_made *made, struct err *err
     made->cost_bytes = size;
     struct disk_cache *disk_cache = store_disk_cache(making->store, &making->file->place);
     bool is_kept = kept_facts_totals(disk_cache, &making->file->identity, totals), is_transient = false;
+    struct cache_hold unpacked = {0};
+    if (!is_kept)
+        unpacked_attach(making->store, making->opened, &unpacked);
     for (size_t at = 0; at < totals->count; at++) {
         if (!is_kept)
             totals_read(making, at, totals);
@@ -318,6 +347,7 @@ static void *make_totals(void *context, struct cache_made *made, struct err *err
             made->cost_bytes += analysis_totals_memory_bytes(totals->programs[at].totals);
         is_transient |= err_is_transient(totals->programs[at].err.code);
     }
+    unpacked_let_go(making->opened, &unpacked);
     if (is_transient) /* not for all the time of this process */
         made->kept_ms = CACHE_TRY_AGAIN_MS;
     bool is_good = files_unchanged(making->opened, err);

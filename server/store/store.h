@@ -27,6 +27,7 @@ struct store;
 enum {
     STORE_CONTENTS, /* what a file holds */
     STORE_TOTALS,   /* sums of each of its programs */
+    STORE_UNPACKED, /* packed files, inflated: unpacked.h */
     STORE_ANSWERS,  /* bodies: subjects.h */
     STORE_DIGESTS,  /* all_modules.h: which programs of a trace are the same, and its pieces of reading */
     STORE_MODULES,  /* subjects.h, as the following */

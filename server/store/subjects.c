@@ -8,6 +8,7 @@
 #include "server/store/completion.h"
 #include "server/store/sha256.h"
 #include "server/store/subjects_rest.h"
+#include "server/store/unpacked.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -57,6 +58,7 @@ struct subjects_making {
     struct analysis_reading reading;
     const struct source *source;
     struct file *file;           /* NULL for an upload */
+    bool may_inflate;            /* the file, for others as well */
     struct upload *upload;       /* NULL for a file */
     const struct beside *beside; /* of a trace; else NULL */
     uint64_t size_bytes;
@@ -119,8 +121,13 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     }
     making->reading.limit_bytes = taken_bytes;
     making->reading.wanted = wanted_holders();
+    struct cache_hold unpacked = {0};
+    if (making->may_inflate)
+        unpacked_attach(making->store, making->file, &unpacked);
     struct analysis_subject *core =
         is_text ? read_text(making, err) : analysis_subject_read(making->source, &making->reading, err);
+    if (making->may_inflate)
+        unpacked_let_go(making->file, &unpacked);
     if (making->file && (core || !is_text) && !(is_text ? files_only_grew : files_unchanged)(making->file, &change)) {
         analysis_subject_free(core);
         core = NULL;
@@ -229,6 +236,8 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
 {
     char *key = key_of(place, files_identity(file));
     struct subjects_making making = {.store = store, .source = files_source(file), .file = file, .key = key};
+    /* a profile is read once, and a text may be of any size */
+    making.may_inflate = place->kind != ANALYSIS_PROFILE && place->kind != ANALYSIS_TEXT;
     struct beside beside;
     beside_open(&beside, place->session, place->file);
     making.beside = &beside;
