@@ -19,8 +19,6 @@
 #include "server/store/account.h"
 #include "server/store/verdict_capacity.h"
 
-#include "base/json.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -326,6 +324,7 @@ static bool element_write(struct cmd_explain_explaining *explaining, const struc
         json_object_begin(json);
         json_key_text(json, "session", session->name);
         json_key_text(json, "module", name);
+        hosts_told_write(explaining->store, session, json);
         json_key(json, "answer");
         json_written(json, (struct str){out.data, out.length});
         json_object_end(json);
@@ -333,6 +332,7 @@ static bool element_write(struct cmd_explain_explaining *explaining, const struc
         char session_name[512];
         log_escape(session_name, sizeof(session_name), session->name);
         output_format("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session_name);
+        hosts_told_print(explaining->store, session, "Hosts: ", true);
         output_text(out.data, out.length);
     }
     explaining->understood_count += is_made;
@@ -361,8 +361,7 @@ static void session_explain(struct cmd_explain_explaining *explaining, const str
 {
     const char *wanted = explaining->options->module;
     struct modules modules;
-    bool has_modules = session->kind != SNAPSHOT_PROFILES && session->kind != SNAPSHOT_TEXT;
-    if (!has_modules) {
+    if (session->kind == SNAPSHOT_PROFILES || session->kind == SNAPSHOT_TEXT) {
         if (!wanted && session->profile_count > 0)
             element_write(explaining, session, NULL, NULL);
         return;

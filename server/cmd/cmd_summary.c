@@ -157,7 +157,7 @@ static void look_into(struct look *look, const struct snapshot_session *session)
     modules_read_totals(look->store, &modules);
     each_module_sort(&modules);
     if (look->form->session)
-        look->form->session(session, modules.entry_count);
+        look->form->session(look->store, session, modules.entry_count);
     look_at_memory(look, session, &modules);
     if (look->form->memory_end)
         look->form->memory_end();

@@ -7,6 +7,7 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/each_snapshot.h"
+#include "server/cmd/hosts_told.h"
 #include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/store/account.h"
@@ -20,6 +21,7 @@ struct cmd_whose_printing {
     struct store *store;
     const struct options *options;
     bool needs_comma;
+    const struct snapshot_session *session; /* whose hosts were told of last; NULL */
     struct unread_files unread;
 };
 
@@ -31,7 +33,6 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     const struct analysis_param format = {"format", is_json ? "json" : "text"};
     const struct analysis_question question = {
         .tool = "memory_viewer", .view = "whose", .params = &format, .param_count = 1, .is_bare = true};
-    (void)session;
     struct body *body = each_module_ask(printing->store, entry, &question, &err);
     if (!body) {
         unread_files_add_module(&printing->unread, entry, &err);
@@ -39,6 +40,9 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     }
     if (printing->needs_comma)
         fputs(is_json ? ",\n" : "\n", stdout);
+    if (!is_json && printing->session != session)
+        hosts_told_print(printing->store, session, "Hosts: ", true);
+    printing->session = session;
     output_answer(body->data, body->size, is_json);
     printing->needs_comma = true;
     body_release(body);

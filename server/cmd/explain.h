@@ -3,6 +3,7 @@
 #pragma once
 
 #include "analysis/analysis.h"
+#include "server/cmd/hosts_told.h"
 #include "server/cmd/input_path.h"
 #include "server/store/verdict_parts.h"
 

@@ -5,6 +5,7 @@
  * the same answers that the page shows. */
 #pragma once
 
+#include "server/cmd/hosts_told.h"
 #include "server/cmd/unread_files.h"
 #include "server/store/capacity.h"
 
@@ -36,7 +37,7 @@ enum { SUMMARY_ALL_SPACES = -1, SUMMARY_BUFFERS = 10 };
 /* A way to write; all functions but `module` may be NULL. */
 struct summary_form {
     void (*begin)(void);
-    void (*session)(const struct snapshot_session *session, size_t module_count);
+    void (*session)(struct store *store, const struct snapshot_session *session, size_t module_count);
     void (*module)(const struct summary_module *module, int64_t space);
     void (*session_end)(void);
     void (*end)(const struct unread_files *unread);

@@ -16,7 +16,7 @@ static void summary_json_put(struct buf *buf)
 
 static void summary_json_begin(void) { fputs("{\"sessions\":[", stdout); }
 
-static void begin_session(const struct snapshot_session *session, size_t module_count)
+static void begin_session(struct store *store, const struct snapshot_session *session, size_t module_count)
 {
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
@@ -29,6 +29,7 @@ static void begin_session(const struct snapshot_session *session, size_t module_
     json_key_text(&json, "id", session->id);
     json_key_text(&json, "name", session->name);
     json_key_text(&json, "kind", snapshot_kind_name(session->kind));
+    hosts_told_write(store, session, &json);
     json_key_array(&json, "memory");
     summary_json_put(&buf);
 }

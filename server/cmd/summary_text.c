@@ -49,7 +49,7 @@ static void write_failures(const struct snapshot_session *session)
     }
 }
 
-static void write_session(const struct snapshot_session *session, size_t module_count)
+static void write_session(struct store *store, const struct snapshot_session *session, size_t module_count)
 {
     char name[TEXT_SIZE];
     if (session->kind == SNAPSHOT_PROFILES) {
@@ -59,6 +59,7 @@ static void write_session(const struct snapshot_session *session, size_t module_
     }
     output_format("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind),
                   module_count, module_count == 1 ? "" : "s");
+    hosts_told_print(store, session, "  ", false);
     write_failures(session);
 }
 

@@ -8,7 +8,7 @@ import sys
 from urllib.parse import quote
 
 import inputs
-from harness import ROOT, equal, wait_until
+from harness import ROOT, equal, loads, wait_until
 
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench"))
 import fleet # noqa: E402
@@ -78,8 +78,22 @@ def test_a_host_that_differs_comes_first_and_is_named(t):
     equal(rows(daemon, "module", "host_name", hosts="outliers", rows="host"), [("jit_step", "host2")])
     equal(rows(daemon, "module", "total_bytes", "outlier_count", hosts="outliers"), [("jit_step", 32 * KIB, 1)])
     summary = ask(daemon, "summary")
-    equal(summary["hosts_sentence"], "host2 differs: jit_step needs 24.0 KiB more than on most hosts.")
-    equal([(host["host_name"], host["difference_bytes"]) for host in summary["outliers"]], [("host2", 24 * KIB)])
+    equal(summary["hosts_sentence"], "host2 differs: another plan, jit_step needs 24.0 KiB more than on most hosts.")
+    equal([(host["host_name"], host["difference_bytes"], host["reason"]) for host in summary["outliers"]], [("host2", 24 * KIB, "another plan")])
+
+
+def test_commands_say_of_hosts_what_the_view_says(t):
+    for host in range(4):
+        write_host(t, host, programs(4096 if host == 2 else 1024))
+    summary = ask(t.serve(t.folder()), "summary")
+    told = {name: summary[name] for name in ("outlier_count", "outliers")} | {"sentence": summary["hosts_sentence"]}
+    equal(loads(t.run("summary", "--json", t.folder()).stdout)["sessions"][0]["hosts"], told)
+    equal(loads(t.run("explain", "--json", t.folder()).stdout)[0]["hosts"], told)
+    for command in ("summary", "explain", "whose"):
+        assert told["sentence"] + "\n" in t.run(command, t.folder()).stdout, command
+    write_host(t, 2, programs())
+    equal(["All 4 hosts are alike." in t.run(command, t.folder()).stdout for command in ("summary", "explain", "whose")],
+          [True, False, False])
 
 
 def test_what_another_program_id_names_alike_is_the_same_module(t):

@@ -154,6 +154,34 @@ START_TEST(of_two_hosts_that_differ_the_larger_is_told)
 }
 END_TEST
 
+/* Of three equal programs one is compiled elsewhere under another id, and one runs where there is less memory. */
+START_TEST(why_a_host_is_odd_is_said)
+{
+    struct analysis_subject *small = read_kind(ONE_SPACE, ANALYSIS_FIGURES);
+    struct analysis_subject *other = read_kind("build/fixtures/hlo-layouts.pb", ANALYSIS_FIGURES);
+    struct analysis_module_use uses[4];
+    static const char *const names[] = {"h0", "h1", "h2", "h3"};
+    for (size_t i = 0; i < 4; i++)
+        uses[i] = (struct analysis_module_use){.id = "a",
+                                               .name = "m",
+                                               .key = i == 1 ? "m(2)" : "m(1)",
+                                               .host_id = names[i],
+                                               .host = names[i],
+                                               .file = "f",
+                                               .figures = i == 1 ? other : small,
+                                               .capacity = {.bytes = i == 3 ? 8 << 20 : 16 << 20}};
+    cJSON *tree, *data = ask(uses, 4, "summary", &tree), *hosts = cJSON_GetObjectItem(data, "outliers");
+    ck_assert_int_eq(cJSON_GetArraySize(hosts), 2);
+    ck_assert_str_eq(text_in(cJSON_GetArrayItem(hosts, 0), "host_name"), "h1");
+    ck_assert_str_eq(text_in(cJSON_GetArrayItem(hosts, 0), "reason"), "another program");
+    ck_assert_str_eq(text_in(cJSON_GetArrayItem(hosts, 1), "sentence"), "h3 differs: another limit, 8.00 MiB.");
+    ck_assert_double_eq(number_in(cJSON_GetArrayItem(hosts, 1), "limit_bytes"), 8 << 20);
+    cJSON_Delete(tree);
+    analysis_subject_free(small);
+    analysis_subject_free(other);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("modules");
@@ -162,6 +190,7 @@ int main(void)
     tcase_add_test(tests, figures_are_a_small_part_of_the_module_and_say_the_same);
     tcase_add_test(tests, what_is_missing_in_a_module_is_told);
     tcase_add_test(tests, of_two_hosts_that_differ_the_larger_is_told);
+    tcase_add_test(tests, why_a_host_is_odd_is_said);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -47,6 +47,8 @@ struct overview_host {
     uint32_t failed_count;
     int64_t difference_bytes; /* the largest of one module, with its sign; of the main space */
     uint32_t row;             /* where: OVERVIEW_NONE without one */
+    const char *reason;       /* for views: "another plan" (model/fleet/odd_hosts.h); NULL */
+    int64_t limit_bytes;      /* for views: of another limit, that; else -1 */
 };
 
 struct overview {

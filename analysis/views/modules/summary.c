@@ -3,6 +3,7 @@
  * and what adding up would mean. */
 #include "base/size_text.h"
 #include "base/sum.h"
+#include "model/fleet/odd_hosts.h"
 #include "views/modules/views.h"
 
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static void largest_write(const struct overview *overview, const struct overview
 
 static bool summary_differs(const struct overview_host *host)
 {
-    return host->outlier_count > 0 || host->missing_count > 0 || host->failed_count > 0;
+    return host->reason != NULL || host->outlier_count > 0 || host->missing_count > 0 || host->failed_count > 0;
 }
 
 static int64_t summary_magnitude(int64_t value) { return value < 0 ? -value : value; }
@@ -104,11 +105,55 @@ static int worst_first(const void *left, const void *right)
            ORDER(b->failed_count, a->failed_count) ?: ORDER(a->item, b->item);
 }
 
-/* "host3 differs: jit_step needs 410.00 MiB more than on most hosts." */
+/* The hosts that have the module of a row, as odd_hosts.h judges them. */
+static struct odd_host *judged(const struct overview *overview, const struct overview_row *row)
+{
+    const struct overview_group *group = &overview->groups[row->group];
+    struct odd_host *hosts = arena_array(overview->arena, struct odd_host, (size_t)group->count + 1);
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct module_item *item = &overview->set->items[overview->order[group->first + i]];
+        const struct module_space *space = item->figures ? figures_space(item->figures, row->space_number) : NULL;
+        hosts[i] = (struct odd_host){.name = item->host,
+                                     .program = item->key,
+                                     .needed_bytes = space != NULL ? space->total_bytes : -1,
+                                     .capacity_bytes = overview->capacity_bytes > 0 ? -1 : item->capacity.bytes};
+    }
+    odd_hosts_judge(hosts, group->count, arena_array(overview->arena, int64_t, 2 * (size_t)group->count + 1));
+    return hosts;
+}
+
+/* Why hosts are odd: those with another limit, and of those whose figures differ where they do so most. Figures of
+ * equal programs are equal to the byte: what differs by less than noise is another plan, too. */
+static void reasons_find(const struct overview *overview, struct overview_host *hosts)
+{
+    for (uint32_t at = 0; at < overview->row_count; at++) {
+        const struct overview_row *row = &overview->rows[at];
+        const struct overview_group *group = &overview->groups[row->group];
+        if (!row->has_space || row->space_number != overview->main_space || group->count < 2)
+            continue;
+        const struct odd_host *odd = judged(overview, row);
+        for (uint32_t i = 0; i < group->count; i++) {
+            struct overview_host *host = &hosts[overview->host_of[overview->order[group->first + i]]];
+            bool is_limit = odd[i].reason == ODD_HOST_LIMIT;
+            if (is_limit)
+                host->limit_bytes = odd[i].capacity_bytes;
+            if (is_limit || (host->row == at && host->limit_bytes < 0))
+                host->reason = odd_hosts_reason(odd[i].reason != ODD_HOST_NOT ? odd[i].reason : ODD_HOST_PLAN);
+        }
+    }
+}
+
+/* "host3 differs: another plan, jit_step needs 410.00 MiB more than on most hosts." */
 static void host_say(const struct overview *overview, const struct overview_host *host, struct buf *out)
 {
     struct str name = summary_cut(overview->set->items[host->item].host);
     buf_format(out, "%.*s differs: ", (int)name.length, name.data);
+    if (host->reason != NULL)
+        buf_format(out, "%s, ", host->reason);
+    if (host->limit_bytes >= 0)
+        buf_text(out, SIZE(host->limit_bytes));
+    if (host->limit_bytes >= 0 && host->outlier_count > 0)
+        buf_text(out, "; ");
     if (host->row != OVERVIEW_NONE && host->difference_bytes != 0) {
         struct str module = summary_cut(overview_item(overview, &overview->rows[host->row])->name);
         buf_format(out, "%.*s needs %s %s than on most hosts", (int)module.length, module.data,
@@ -116,6 +161,8 @@ static void host_say(const struct overview *overview, const struct overview_host
     } else if (host->outlier_count > 0) {
         buf_format(out, "%s figure%s are not those of most hosts", COUNT(host->outlier_count),
                    PLURAL(host->outlier_count));
+    } else if (host->limit_bytes >= 0) {
+        /* said */
     } else if (host->missing_count > 0) {
         buf_format(out, "it has not %s of the modules that most hosts have", COUNT(host->missing_count));
     } else {
@@ -165,6 +212,8 @@ static void host_write(const struct overview *overview, const struct overview_ho
     json_key_int(json, "difference_bytes", host->difference_bytes);
     json_key_text(json, "module_id", module != NULL ? module->id : NULL);
     json_key_text(json, "module", module != NULL ? module->name : NULL);
+    json_key_text(json, "reason", host->reason);
+    json_key_known(json, "limit_bytes", host->limit_bytes);
     out->length = 0;
     host_say(overview, host, out);
     json_key_string(json, "sentence", (struct str){out->data, out->length});
@@ -175,9 +224,15 @@ static void hosts_write(const struct overview *overview, struct json *json)
 {
     struct overview_host *hosts = arena_array(overview->arena, struct overview_host, (size_t)overview->host_count + 1);
     uint32_t count = 0;
+    for (uint32_t i = 0; i < overview->host_count; i++) {
+        hosts[i] = overview->hosts[i];
+        hosts[i].limit_bytes = -1;
+    }
+    if (has_hosts(overview))
+        reasons_find(overview, hosts);
     for (uint32_t i = 0; has_hosts(overview) && i < overview->host_count; i++)
-        if (summary_differs(&overview->hosts[i]))
-            hosts[count++] = overview->hosts[i];
+        if (summary_differs(&hosts[i]))
+            hosts[count++] = hosts[i];
     qsort(hosts, count, sizeof(*hosts), worst_first);
     json_key_text(json, "hosts_sentence", hosts_text(overview, hosts, count));
     json_key_uint(json, "outlier_count", count);

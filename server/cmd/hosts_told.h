@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * hosts_told.h: which hosts of a session are odd, and why, as the view "summary" of the tool "modules" says it: for all
+ * commands that look at one host's modules. Reads the modules of every host; equal ones are decoded once. */
+#pragma once
+
+#include "server/gather/snapshot.h"
+#include "server/store/store.h"
+
+#include <stdbool.h>
+
+/* The key "hosts" of the object that is open in `json`, with members sentence, outlier_count and outliers; nothing
+ * where there are no several traces. */
+void hosts_told_write(struct store *store, const struct snapshot_session *session, struct json *json);
+/* `before` and the sentence as a line on standard output. `is_odd_alone`: nothing where all hosts are alike. */
+void hosts_told_print(struct store *store, const struct snapshot_session *session, const char *before,
+                      bool is_odd_alone);
