@@ -62,3 +62,14 @@ def test_of_two_hosts_that_differ_both_are_named(t, database):
     rows = {row["module"]: row for row in queries.ask(database, "programs")}
     equal([one["host"] for one in json.loads(rows["jit_m1"]["odd_hosts"])], ["host0", "host1"])
     equal(sum(int(row["odd_host_count"]) for row in rows.values()), 2)
+
+
+def test_what_no_majority_has_is_no_reason(t, database):
+    """two limits of two hosts, a limit that is not known, and another program that needs as much"""
+    database.apply_schema()
+    plant(database, 4)
+    database.execute("UPDATE memviewd.rows SET capacity_bytes = 8 * 1073741824::bigint WHERE host IN ('host2', 'host3') AND module = 'jit_m1';"
+                     "UPDATE memviewd.rows SET capacity_bytes = NULL WHERE host = 'host0' AND module = 'jit_m2';"
+                     "UPDATE memviewd.rows SET program_id = '99' WHERE host = 'host1' AND module = 'jit_m4'")
+    odd = {row["module"]: [(one["host"], one["reason"]) for one in json.loads(row["odd_hosts"])] for row in queries.ask(database, "programs")}
+    equal({module: hosts for module, hosts in odd.items() if hosts}, {"jit_m4": [("host1", "another program")]})
