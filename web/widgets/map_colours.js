@@ -5,12 +5,12 @@
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { CATEGORY_NAMES, categoryFill, categoryInk, categoryWords } from './categories.js';
+import { SET_SIZE, setFill, setInk } from './sets.js';
 
 const KIB = 1024;
 const SIZES = [4 * KIB, 64 * KIB, KIB ** 2, 16 * KIB ** 2, 256 * KIB ** 2];
 const PADDING = [0, 0.01, 0.1, 0.25, 0.5];
 const AGES = [0.001, 0.01, 0.05, 0.2, 0.5];
-const SOURCES = ['parameter', 'optimizer', 'gradient', 'activation', 'temporary', 'collective', 'constant', 'output'];
 const MIXED = { fill: () => token('cat-unknown'), ink: () => token('ink-unknown'), word: 'several kinds' };
 
 /* Every way: `color=` in the URL. */
@@ -42,10 +42,10 @@ function scale(words, classOf) {
 function bySource(items) {
   const sums = new Map();
   for (const { source, bytes: size } of items) if (source) sums.set(source, (sums.get(source) ?? 0) + size);
-  const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, SOURCES.length).map(([source]) => source);
+  const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, SET_SIZE).map(([source]) => source);
   const classes = top.map((source, at) => ({
-    fill: () => token(`cat-${SOURCES[at]}`),
-    ink: () => token(`ink-${SOURCES[at]}`),
+    fill: () => setFill(at),
+    ink: () => setInk(at),
     word: source.slice(source.lastIndexOf('/') + 1),
   }));
   const at = new Map(top.map((source, index) => [source, index]));

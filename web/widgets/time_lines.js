@@ -9,6 +9,7 @@ import { el } from '../lib/dom.js';
 import { token } from '../lib/theme.js';
 import { bindMarks, createLayers, markIn } from './canvas.js';
 import { createKeyboardList } from './keyboard_list.js';
+import { SET_SIZE, setFill } from './sets.js';
 
 const LEFT_PX = 64;
 const RIGHT_PX = 12;
@@ -23,13 +24,12 @@ const NAME_MAX_PX = 220;
 const NAME_AWAY_PX = 6;
 const NAME_APART_PX = 14;
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
-const COLOURS = ['parameter', 'activation', 'collective', 'gradient', 'output', 'optimizer', 'temporary', 'constant'];
 const HEADROOM = 1.06;
 const LIMIT_WITHIN = 1.5; // times the data: a limit that is further away is named at the edge
 const DAY_MS = 86400000;
 
 /* Colour and dash of the line at that place. */
-export const lineStyle = (at) => ({ fill: () => token(`cat-${COLOURS[at % COLOURS.length]}`), dash: DASHES[Math.floor(at / COLOURS.length) % DASHES.length] });
+export const lineStyle = (at) => ({ fill: () => setFill(at), dash: DASHES[Math.floor(at / SET_SIZE) % DASHES.length] });
 
 /* Pure: the points of all lines, left to right: [{line, point, at, value}]. */
 export function pointsOf(lines) {

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * colours.mjs: the category colours can be told apart, also by colour-blind readers, and
- * every text can be read. WCAG 2 contrast; CIEDE2000 between all pairs, under full vision
+ * colours.mjs: the colours of categories, and those of files, jobs and call sites, can be told apart, also by colour-blind
+ * readers; no colour has two meanings; and every text can be read. WCAG 2 contrast; CIEDE2000 between all pairs, under full vision
  * and the simulations of Machado et al. 2009 (severity 1.0, linear RGB). */
 
 import { readFileSync } from 'node:fs';
+import { SET_SIZE, SIDE_TONES } from '../../../web/widgets/sets.js';
 
 const CATEGORIES = ['parameter', 'optimizer', 'gradient', 'activation', 'temporary', 'collective', 'constant', 'output', 'unknown'];
 /* Steps of a hue, for categories that share it: their words and places tell them apart too. */
 const STEPS = ['parameter-light', 'gradient-light', 'temporary-light'];
+/* Of what has no category: web/widgets/sets.js. */
+const SETS = Array.from({ length: SET_SIZE }, (_, at) => `set-${at}`);
+const MIN_FROM_CATEGORY = 7;
 const MIN_SEEN = 20;
 const MIN_SIMULATED = 10;
 /* Darker than this a kind is read as black on a small square; and so far a kind stays from the red above a capacity. */
@@ -133,28 +137,46 @@ export function run({ test, truth, equal }) {
   for (const [theme, colour] of Object.entries(themes)) {
     test(`${theme}: texts reach 4.5:1, fills and controls 3:1`, () => {
       for (const ground of ['page', 'panel', 'raised']) {
-        for (const ink of ['text', 'text2', 'accent', 'caution'])
+        for (const ink of ['text', 'text2', 'accent', 'caution', ...SIDE_TONES])
           truth(
             contrast(colour[ink], colour[ground]) >= 4.5,
             `${ink} on ${ground}: ${contrast(colour[ink], colour[ground])}`,
           );
       }
       truth(contrast(colour.control, colour.panel) >= 3, 'control border');
-      for (const name of [...CATEGORIES, ...STEPS]) {
-        for (const ground of ['page', 'panel'])
-          truth(contrast(colour[`cat-${name}`], colour[ground]) >= 3, `${name} on ${ground}`);
-        truth(contrast(colour[`cat-${name}`], colour[`ink-${name}`]) >= 4.5, `label on ${name}`);
+      const fills = [...[...CATEGORIES, ...STEPS].map((name) => [`cat-${name}`, `ink-${name}`]), ...SETS.map((name) => [name, `ink-${name}`])];
+      for (const [fill, ink] of fills) {
+        for (const ground of ['page', 'panel']) truth(contrast(colour[fill], colour[ground]) >= 3, `${fill} on ${ground}`);
+        truth(contrast(colour[fill], colour[ink]) >= 4.5, `label on ${fill}`);
       }
     });
     test(`${theme}: no kind is near black, and none is taken for what is above a capacity`, () => {
       const over = linear(colour.over);
-      for (const name of CATEGORIES) {
-        const own = linear(colour[`cat-${name}`]);
+      for (const name of [...CATEGORIES.map((each) => `cat-${each}`), ...SETS]) {
+        const own = linear(colour[name]);
         truth(lab(own)[0] >= MIN_LIGHTNESS, `${name} is as dark as ${lab(own)[0]}`);
         truth(difference(lab(own), lab(over)) >= MIN_FROM_OVER, `${name} and over: ${difference(lab(own), lab(over))}`);
         for (const [kind, matrix] of Object.entries(SIMULATIONS)) {
           const simulated = difference(...[own, over].map((rgb) => lab(through(matrix, rgb))));
           truth(simulated >= MIN_FROM_OVER_SIMULATED, `${name} and over, ${kind}: ${simulated}`);
+        }
+      }
+    });
+    test(`${theme}: every pair of files, jobs or call sites can be told apart, and none has the colour of a category`, () => {
+      for (const [at, first] of SETS.entries()) {
+        const own = linear(colour[first]);
+        for (const second of SETS.slice(at + 1)) {
+          const pair = [own, linear(colour[second])];
+          const seen = difference(...pair.map(lab));
+          truth(seen >= MIN_SEEN, `${first} and ${second}: ${seen}`);
+          for (const [name, matrix] of Object.entries(SIMULATIONS)) {
+            const simulated = difference(...pair.map((rgb) => lab(through(matrix, rgb))));
+            truth(simulated >= MIN_SIMULATED, `${first} and ${second}, ${name}: ${simulated}`);
+          }
+        }
+        for (const category of [...CATEGORIES, ...STEPS]) {
+          const seen = difference(lab(own), lab(linear(colour[`cat-${category}`])));
+          truth(seen >= MIN_FROM_CATEGORY, `${first} and ${category}: ${seen}`);
         }
       }
     });

@@ -11,6 +11,7 @@ import { byteLabels, byteSplits, topOf } from '../../widgets/curve_marks.js';
 import { CURVE_AXES, LEFT_PX, RIGHT_PX } from '../../widgets/curve_plot.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel } from '../../widgets/panel.js';
+import { SIDE_TONES } from '../../widgets/sets.js';
 import { fillBelow, paintByteAxis, stepped, trace } from '../../widgets/picture_lines.js';
 import { toast } from '../../widgets/toast.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
@@ -38,7 +39,7 @@ function paintMarks(u, { data }, ratio) {
     const x = u.valToPos(place, 'x', true);
     const y = u.valToPos(value, 'y', true);
     if (x < u.bbox.left - 1 || x > u.bbox.left + u.bbox.width + 1) continue;
-    ctx.fillStyle = token(at ? 'accent' : 'text');
+    ctx.fillStyle = token(SIDE_TONES[at]);
     ctx.beginPath();
     ctx.moveTo(x - 5 * ratio, y - 9 * ratio);
     ctx.lineTo(x + 5 * ratio, y - 9 * ratio);
@@ -60,8 +61,8 @@ const createPlot = (host, get, hooks) =>
     },
     axes: CURVE_AXES,
     series: [
-      { stroke: () => token('text'), width: 1.5, fill: () => token('area') },
-      { stroke: () => token('accent'), width: 1.5, dash: [4, 3] },
+      { stroke: () => token(SIDE_TONES[0]), width: 1.5, fill: () => token('area') },
+      { stroke: () => token(SIDE_TONES[1]), width: 1.5, dash: [4, 3] },
     ],
     paint: (u, ratio) => paintMarks(u, get(), ratio),
     hooks,
@@ -83,7 +84,7 @@ function drawingOf(state) {
     };
     const splits = byteSplits(top, bbox.height);
     paintByteAxis(u, splits, byteLabels(splits));
-    for (const [at, [colour, dash]] of [['text', []], ['accent', [4, 3]]].entries()) {
+    for (const [at, [colour, dash]] of [[SIDE_TONES[0], []], [SIDE_TONES[1], [4, 3]]].entries()) {
       const points = stepped(u, { x: state.columns[0], end: to, from, to }, state.columns[at + 1]);
       if (!points.length) continue;
       if (!at) fillBelow(ctx, points, bbox.top + bbox.height, token('area'));
@@ -96,7 +97,7 @@ function drawingOf(state) {
     }
     paintMarks(u, state, 1);
   };
-  return { width, height, paint, legend: [{ word: 'A', colour: token('text'), kind: 'line' }, { word: 'B', colour: token('accent'), kind: 'dashed' }] };
+  return { width, height, paint, legend: [{ word: 'A', colour: token(SIDE_TONES[0]), kind: 'line' }, { word: 'B', colour: token(SIDE_TONES[1]), kind: 'dashed' }] };
 }
 
 const legend = () => el('span', { class: 'curves-legend' }, el('span', { class: 'curves-a' }, 'A'), ' ', el('span', { class: 'curves-b' }, 'B'));

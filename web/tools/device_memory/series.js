@@ -9,6 +9,7 @@ import { token } from '../../lib/theme.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createLegend } from '../../widgets/legend.js';
 import { createPanel, message } from '../../widgets/panel.js';
+import { SET_SIZE, setFill } from '../../widgets/sets.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { createStacked } from '../../widgets/stacked.js';
 import { createTable } from '../../widgets/table.js';
@@ -20,7 +21,6 @@ import { rowsFrom } from './parts.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
-const COLOURS = ['parameter', 'output', 'activation', 'optimizer', 'temporary', 'constant', 'collective', 'gradient'];
 const PAGE_ROWS = 200;
 const DEFAULT_SORT = '-growth';
 const ORDERS = [
@@ -144,12 +144,12 @@ function partsOf(data) {
   const chosen = [...data.sites]
     .filter((site) => weight(site) > 0)
     .sort((a, b) => Math.abs(b.change) - Math.abs(a.change) || weight(b) - weight(a))
-    .slice(0, COLOURS.length)
+    .slice(0, SET_SIZE)
     .sort((a, b) => order.indexOf(a.verdict) - order.indexOf(b.verdict));
   const parts = chosen.map((site, at) => ({
     word: say.siteName(site.frame, site.callee),
     values: site.values,
-    fill: () => token(`cat-${COLOURS[at]}`),
+    fill: () => setFill(at),
   }));
   const shown = new Set(chosen);
   const rest = data.profiles.map(

@@ -5,11 +5,11 @@
 import { sourceLine, visible } from '../../lib/format.js';
 import { token } from '../../lib/theme.js';
 import { buildTree, childrenOf, pathOf } from '../../widgets/icicle_layout.js';
+import { SET_SIZE, setFill, setInk } from '../../widgets/sets.js';
 import { frameText } from './text.js';
 
 /* Files with the most bytes get a colour each; the rest and libraries are grey. */
-const COLOURS = ['parameter', 'output', 'activation', 'optimizer', 'temporary', 'constant', 'collective', 'gradient'];
-const GREY = COLOURS.length;
+const GREY = SET_SIZE;
 const ROOT = GREY + 1;
 /* Of a difference: shrunk, little changed, grown. */
 const SHRUNK = 0;
@@ -91,10 +91,9 @@ function weighFiles({ tree, names }) {
   return [...weights.entries()].sort((a, b) => b[1] - a[1]);
 }
 
-const ofToken = (name) => ({ fill: token(`cat-${name}`), ink: token(`ink-${name}`) });
-
 function filePalette() {
-  return [...COLOURS.map(ofToken), ofToken('unknown'), { fill: token('line'), ink: token('text') }];
+  const files = Array.from({ length: SET_SIZE }, (_, at) => ({ fill: setFill(at), ink: setInk(at) }));
+  return [...files, { fill: token('cat-unknown'), ink: token('ink-unknown') }, { fill: token('line'), ink: token('text') }];
 }
 
 function changePalette() {
@@ -124,7 +123,7 @@ export function coloursOf(read, isDiff, known = null) {
       ],
     };
   }
-  const files = known ?? new Map(weighFiles(read).slice(0, COLOURS.length).map(([file], at) => [file, at]));
+  const files = known ?? new Map(weighFiles(read).slice(0, SET_SIZE).map(([file], at) => [file, at]));
   const ofFrame = Uint8Array.from(names.file, (file, at) => (names.isMachinery[at] ? GREY : (files.get(file) ?? GREY)));
   ofFrame[0] = ROOT;
   for (let node = 0; node < tree.length; node++) slot[node] = ofFrame[tree.frame[node]];
