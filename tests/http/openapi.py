@@ -448,7 +448,7 @@ def walk_profile(walk):
     about = f"?session={walk.sessions['run']}"
     walk.ask("/api/v1/memory_profile/lanes", f"/api/v1/memory_profile/lanes{about}&width=3")
     about += "&memory=GPU_0_bfc"
-    for view, extra in (("timeline", "&width=2"), ("timeline", "&details=1"), ("timeline", "&blocks=2"), ("timeline", "&from=5&to=4000"),
+    for view, extra in (("timeline", "&width=2"), ("timeline", "&details=1"), ("timeline", "&blocks=2"), ("timeline", "&blocks=2&stack=op"), ("timeline", "&from=5&to=4000"),
                         ("live", "&group=none"), ("live", "&group=op,shape&sort=-count,op"), ("live", "&time=0"),
                         ("live", "&a=0&b=9000000&time=peak"), ("live", "&format=csv"), ("events", "&filter=freed:never&limit=3"),
                         ("events", "&sort=-lifetime,op"), ("events", "&format=csv"), ("event", "&id=0"), ("event", "&id=5"),

@@ -58,7 +58,10 @@ def check_sums(data, when):
     for at, event in enumerate(data["columns"]["event"]):
         there = [row for row in data["blocks"] if row.get("from_event", -1) <= event < row.get("to_event", 1 << 60)]
         equal(sum(row["size_bytes"] for row in there), data["columns"]["heap_bytes"][at], f"{when}: after event {event}")
-        for label, band in bands.items():
+        for place, band in enumerate(data["stacked"]["bands"]):
+            if band["kind"] != "before":
+                equal(sum(row["size_bytes"] for row in there if row.get("band") == place), band["bytes"][at], f"{when}: band {place} after event {event}")
+        for label, band in bands.items() if data["stacked"]["by"] == "category" else ():
             if band["kind"] != "before":
                 equal(sum(row["size_bytes"] for row in there if row.get("category", "unknown") == label), band["bytes"][at], f"{when}: {label} after event {event}")
 
@@ -72,6 +75,9 @@ def test_blocks_of_the_timeline_are_those_of_the_events_and_add_up_to_the_curve(
         equal((told(data), data["block_count"]), (lives(snapshot), len(data["blocks"])), name)
         equal(any("block" in row for row in data["blocks"]), keeps is not None, name)
         check_sums(data, name)
+        for by in ("op", "program"):
+            check_sums(asked(daemon, place, "timeline", width=16384, stack=by, blocks=ALL), f"{name} by {by}")
+        assert all("band" not in row for row in asked(daemon, place, "timeline", width=64, blocks=ALL)["blocks"]), "no bands were asked for"
 
 
 def area(row, start, end):

@@ -18,13 +18,15 @@ const LETTER_PX = 7.3;
 /* The oldest at the bottom: what is born last mostly dies first, so that a stripe stays at one height. */
 const byBirth = (a, b) => a.from - b.from || b.to - a.to || b.bytes - a.bytes;
 
-/* Pure. base: {steps[], stack: [{name: category, values[], tone: token of a colour, of what is no category}]} of a curve; items: buffers [{id, name, bytes, category, from,
- * to}], each of which lives in steps [from, to). Out: bands from the bottom, [{item | null, category, isSecond, first: index of
- * a step, low[], high[]}]. */
+/* Pure. base: {steps[], stack: [{name, values[], tone: token of its colour; without one it is a category}]} of a curve;
+ * items: buffers [{id, name, bytes, category: name of the part of the stack that counts it, from, to}], each of which lives in
+ * steps [from, to). Out: bands from the bottom, [{item | null, category, tone, isSecond, first: index of a step, low[],
+ * high[]}]. */
 export function layStripes({ steps, stack }, items) {
   const from = (step) => lastBefore(steps.length, (at) => steps[at] < step) + 1;
   const top = new Float64Array(steps.length);
   const taken = new Map(stack.map(({ name }) => [name, new Float64Array(steps.length)]));
+  const tones = new Map(stack.map(({ name, tone }) => [name, tone]));
   const last = new Map();
   const large = Math.max(...items.map((item) => item.bytes), 0) * LARGE;
   const bands = [];
@@ -49,7 +51,7 @@ export function layStripes({ steps, stack }, items) {
     const kind = `${item.category} ${item.bytes >= large}`;
     const isSecond = !(last.get(kind) ?? true);
     last.set(kind, isSecond);
-    lay({ item, category: item.category, isSecond, first }, new Float64Array(end - first).fill(item.bytes));
+    lay({ item, category: item.category, tone: tones.get(item.category), isSecond, first }, new Float64Array(end - first).fill(item.bytes));
   }
   for (const { category, tone, values, least } of rests)
     if (values.some((value) => value > least)) lay({ item: null, category, tone, isSecond: false, first: 0 }, values.map((value) => value - least));
@@ -123,10 +125,11 @@ function fillPoints(ctx, points) {
 }
 
 /* Size, name and source of a buffer, as far as there is room. */
-function paintLabel(ctx, { x, y, width, height }, { item, category }, ratio) {
+function paintLabel(ctx, { x, y, width, height }, band, ratio) {
+  const { item } = band;
   if (!item || width < LABEL_WIDE_PX * ratio || height < LABEL_HIGH_PX * ratio) return;
   const size = bytes(item.bytes);
-  ctx.fillStyle = categoryInk(category);
+  ctx.fillStyle = inkOf(band);
   ctx.textBaseline = 'middle';
   ctx.textAlign = 'left';
   ctx.font = `600 ${12 * ratio}px ${token('sans')}`;
@@ -145,9 +148,13 @@ function paintLabel(ctx, { x, y, width, height }, { item, category }, ratio) {
 /* Pure: does it keep its colour? lit: ids that are pinned, or null; isPart: only what a filter chose has a stripe. */
 const isClear = ({ item }, { lit, isPart }) => (lit ? item != null && lit.has(item.id) : item != null || !isPart);
 
-const fillOf = ({ category, tone, isSecond }) => {
-  const fill = tone ? token(tone) : categoryFill(category);
-  return isSecond ? secondTone(fill, categoryInk(category)) : fill;
+/* "cat-x" and "set-1" have an ink of their own, the tones of an allocator share one. */
+const inkToken = (tone) => (/^(cat|set)-/.test(tone) ? `ink-${tone.replace('cat-', '')}` : 'alloc-ink');
+const inkOf = ({ category, tone }) => (tone ? token(inkToken(tone)) : categoryInk(category));
+
+const fillOf = (band) => {
+  const fill = band.tone ? token(band.tone) : categoryFill(band.category);
+  return band.isSecond ? secondTone(fill, inkOf(band)) : fill;
 };
 
 /* u as of uPlot, in the pixels of its canvas; data: what is drawn of a curve, with stripes and {lit, isPart}. */
@@ -169,11 +176,12 @@ export function paintStripes(u, data) {
   ctx.restore();
 }
 
-/* Their names, over what was painted on them. */
+/* Their names, over what was painted on them: within the plot, where an axis that is broken hides the foot of some. */
 export function paintStripeNames(u, data, ratio) {
-  const { ctx } = u;
-  const scale = scaleOf(u, data);
-  const high = scale.y(0) - scale.y(1);
+  const { ctx, bbox } = u;
+  const whole = scaleOf(u, data);
+  const scale = { ...whole, y: (value) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, whole.y(value))) };
+  const high = whole.y(0) - whole.y(1);
   ctx.save();
   ctx.setLineDash([]);
   for (const band of data.stripes) {

@@ -16,10 +16,11 @@ import { createPlot, plotPx, roomPx, stripesInView } from './timeline_plot.js';
 
 export const MIN_PS = 1e6;
 const SNAP_PX = 4;
+const LEAST_PX = 3;
 
 const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}${layer.isStripes}`).join();
 
-/* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd), onPin(item),
+/* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd), onPin(item, ps),
  * onRange(range, isEnd), onSelect(range | null, isEnd), onHint(), sentence(at). `at` is an index of the data. Out: {node,
  * slider, view, bytesPerPx, draw, setRange, set, setLit({hovered, pinned}): sets of ids of stripes or null, destroy}. */
 export function createTimeline({ className = '', ...actions }) {
@@ -33,7 +34,12 @@ export function createTimeline({ className = '', ...actions }) {
   const hover = (at, item = null) => {
     if (data.x.length) actions.onHover(at, chart.markAt(data.x[at]), item);
   };
-  const itemAt = ({ x, y }) => (data.view ? (bandAt(data.view, timeAt(x), chart.plot.posToVal(y, 'y'))?.item ?? null) : null);
+  /* The stripe at a place; of one that is too thin to be aimed at, none. */
+  const itemAt = ({ x, y }) => {
+    const band = data.view && bandAt(data.view, timeAt(x), chart.plot.posToVal(y, 'y'));
+    return band?.item && band.item.bytes >= LEAST_PX * bytesPerPx() ? band.item : null;
+  };
+  const bytesPerPx = () => (data.high - data.low) / plotPx(chart.host.clientHeight);
   const chart = createChart({
     className: `curve timeline ${className}`.trim(),
     beside: words,
@@ -103,7 +109,7 @@ export function createTimeline({ className = '', ...actions }) {
     },
     /* Bytes that a pixel is high. */
     get bytesPerPx() {
-      return (data.high - data.low) / plotPx(chart.host.clientHeight);
+      return bytesPerPx();
     },
     /* What is painted of stripes, or null. */
     get view() {
@@ -138,7 +144,7 @@ function timelineGestures(actions, { get, timeAt, hover, itemAt, overOf, xOf, is
     leave: actions.onLeave,
     click(at) {
       const item = isOnGrip(at) ? null : itemAt(at);
-      if (item) actions.onPin(item);
+      if (item) actions.onPin(item, momentAt(at.x));
       else actions.onMoment(momentAt(at.x), true);
     },
     double: () => actions.onRange(get().all, true),

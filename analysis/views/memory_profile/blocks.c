@@ -15,6 +15,7 @@ struct drawn_block {
 
 struct drawn_blocks {
     const struct memory_profile_drawn *drawn;
+    const struct memory_profile_bands *bands;
     struct arena *arena;
     struct drawn_block *items; /* room for twice `limit` */
     uint32_t count, limit, all_count;
@@ -143,16 +144,21 @@ static void block_write(struct json *json, const struct drawn_blocks *blocks, co
                  has_event ? profile->size_bytes[block->event]
                            : profile->events.snapshot->blocks[block->kept].requested_bytes);
     const struct memory_what *what = memory_profile_what_at(profile, block->event, block->kept);
-    if (from >= 0 || !has_event) /* of what was there before, the free tells who frees it */
+    if (from >= 0 || !has_event) { /* of what was there before, the free tells who frees it */
         maker_write(json, profile, what, blocks->arena);
+        memory_profile_views_text(json, "shape", memory_profile_text(profile, what->shape));
+        memory_profile_views_text(json, "program", memory_profile_what_program(profile, what));
+        memory_profile_views_text(json, "role", memory_profile_what_role(profile, what));
+    }
     category_write(json, profile, what);
+    json_key_known(json, "band", memory_profile_stacked_place(blocks->bands, block->event, block->kept));
     json_object_end(json);
 }
 
 void memory_profile_blocks_write(const struct tool_request *request, const struct memory_profile_drawn *drawn,
-                                 uint32_t limit, struct json *json)
+                                 const struct memory_profile_bands *bands, uint32_t limit, struct json *json)
 {
-    struct drawn_blocks blocks = {.drawn = drawn, .arena = request->arena, .limit = limit};
+    struct drawn_blocks blocks = {.drawn = drawn, .bands = bands, .arena = request->arena, .limit = limit};
     if (limit == 0)
         return;
     blocks.items = arena_array(request->arena, struct drawn_block, 2 * (size_t)limit);

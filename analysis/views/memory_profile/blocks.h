@@ -8,10 +8,10 @@
 
 #include "views/memory_profile/stacked.h"
 
-/* Writes the members "blocks", the one that takes most first, at most `limit` of them, and "block_count", how many
- * the window has; nothing where `limit` is 0. Time: each event of the pool once. */
+/* Writes the members "blocks", the one that takes most first, at most `limit` of them, each with its place among
+ * `bands`, and "block_count", how many the window has; nothing where `limit` is 0. Time: each event once. */
 void memory_profile_blocks_write(const struct tool_request *request, const struct memory_profile_drawn *drawn,
-                                 uint32_t limit, struct json *json);
+                                 const struct memory_profile_bands *bands, uint32_t limit, struct json *json);
 /* Member "line": of a snapshot's stack the innermost line that is neither PyTorch's nor Python's; none without one. */
 void memory_profile_blocks_line(struct json *json, const struct memory_profile *profile, uint32_t stack,
                                 struct arena *arena);

@@ -296,19 +296,21 @@ static void band_begin(struct json *json, const char *kind, struct str label, bo
     json_key_array(json, "bytes");
 }
 
-static void band_write(struct json *json, const struct stacking *stacking, uint32_t band, const char *kind,
+/* Out: whether it is there: a band that is empty all the time is left out. */
+static bool band_write(struct json *json, const struct stacking *stacking, uint32_t band, const char *kind,
                        struct str label, bool is_guess)
 {
     int64_t most = stacking->before_bytes[band];
     for (uint32_t i = 0; i < stacking->drawn->count; i++)
         most = stacking->cells[(size_t)i * BANDS_MAX + band] > most ? 1 : most;
     if (most <= 0)
-        return;
+        return false;
     band_begin(json, kind, label, is_guess, stacking->before_bytes[band]);
     for (uint32_t i = 0; i < stacking->drawn->count; i++)
         json_int(json, stacking->cells[(size_t)i * BANDS_MAX + band]);
     json_array_end(json);
     json_object_end(json);
+    return true;
 }
 
 static int64_t sum_of(const int64_t bytes[BANDS_MAX])
@@ -340,30 +342,56 @@ static void rest_write(struct json *json, const struct stacking *stacking)
     json_object_end(json);
 }
 
-static void bands_write(struct json *json, const struct stacking *stacking)
+/* Out: of each group the place of its band among those that are written. */
+static const uint8_t *bands_write(struct json *json, const struct stacking *stacking)
 {
     struct arena *arena = stacking->request->arena;
+    uint8_t place_of_band[BANDS_MAX], written_count = 1;
+    memset(place_of_band, MEMORY_PROFILE_NO_BAND, sizeof(place_of_band));
     json_key_array(json, "bands");
     rest_write(json, stacking);
     for (uint32_t i = 0; i < stacking->chosen_count; i++) {
         uint32_t label = stacking->chosen[i];
-        band_write(json, stacking, i, "group", stacking->labels.items[label], stacking->is_guess[label]);
+        if (band_write(json, stacking, i, "group", stacking->labels.items[label], stacking->is_guess[label]))
+            place_of_band[i] = written_count++;
     }
-    band_write(json, stacking, OTHER, "other", str_of(arena_format(arena, "%u others", stacking->other_count)), false);
-    band_write(json, stacking, UNNAMED, "unnamed",
-               stacking->is_by_category    ? STR("unknown")
-               : stacking->choices != NULL ? STR("behind the last step")
-                                           : STR("not recorded"),
-               false);
+    struct str others = str_of(arena_format(arena, "%u others", stacking->other_count));
+    if (band_write(json, stacking, OTHER, "other", others, false))
+        place_of_band[OTHER] = written_count++;
+    struct str unnamed = stacking->is_by_category    ? STR("unknown")
+                         : stacking->choices != NULL ? STR("behind the last step")
+                                                     : STR("not recorded");
+    if (band_write(json, stacking, UNNAMED, "unnamed", unnamed, false))
+        place_of_band[UNNAMED] = written_count++;
     json_array_end(json);
+    uint8_t *place_of = arena_array(arena, uint8_t, stacking->labels.map.count);
+    for (uint32_t group = 0; group < stacking->labels.map.count; group++)
+        place_of[group] = place_of_band[stacking->band_of[group]];
+    return place_of;
 }
 
-void memory_profile_stacked_write(const struct tool_request *request, const struct memory_profile_drawn *drawn,
-                                  const char *by, struct json *json)
+int64_t memory_profile_stacked_place(const struct memory_profile_bands *bands, uint32_t event, uint32_t kept)
+{
+    if (bands->group_of == NULL)
+        return -1;
+    const struct memory_profile *profile = bands->profile;
+    bool is_before =
+        event == PROFILE_NONE || (memory_profile_is_free(profile, event) && profile->partner[event] == PROFILE_NONE);
+    if (is_before && !bands->is_by_category)
+        return 0;
+    const struct memory_what *what = memory_profile_what_at(profile, event, kept);
+    uint8_t place = bands->place_of[bands->group_of[what - profile->events.whats]];
+    return place == MEMORY_PROFILE_NO_BAND ? -1 : place;
+}
+
+struct memory_profile_bands memory_profile_stacked_write(const struct tool_request *request,
+                                                         const struct memory_profile_drawn *drawn, const char *by,
+                                                         struct json *json)
 {
     struct stacking stacking = {.request = request, .drawn = drawn, .profile = drawn->pool->profile};
+    struct memory_profile_bands bands = {0};
     if (by == NULL)
-        return;
+        return bands;
     enum by chosen = BY_PROGRAM;
     while (by != by_names[chosen])
         chosen++;
@@ -388,10 +416,12 @@ void memory_profile_stacked_write(const struct tool_request *request, const stru
         ended_find(&stacking);
         bands_choose(&stacking);
         cells_make(&stacking);
-        bands_write(json, &stacking);
+        bands = (struct memory_profile_bands){stacking.profile, stacking.group_of, bands_write(json, &stacking),
+                                              stacking.is_by_category};
     } else {
         json_key_array(json, "bands");
         json_array_end(json);
     }
     json_object_end(json);
+    return bands;
 }

@@ -17,6 +17,20 @@ struct memory_profile_drawn {
 
 /* What the parameter `stack` asks for: "program", "op", "trend" or "category"; NULL without it. False: another word. */
 bool memory_profile_stacked_read(const struct tool_request *request, const char **by, struct err *err);
-/* Writes "stacked", null without `by`. */
-void memory_profile_stacked_write(const struct tool_request *request, const struct memory_profile_drawn *drawn,
-                                  const char *by, struct json *json);
+/* Which band of "stacked" counts an allocation; all zero: there are no bands. Of the request's arena. */
+struct memory_profile_bands {
+    const struct memory_profile *profile;
+    const uint32_t *group_of; /* of each `what` */
+    const uint8_t *place_of;  /* of each group: its place among the bands, or MEMORY_PROFILE_NO_BAND */
+    bool is_by_category;      /* else what was there before the recording is the rest, in the first band */
+};
+
+enum { MEMORY_PROFILE_NO_BAND = UINT8_MAX };
+
+/* Writes "stacked", nothing without `by`. Out: its bands. */
+struct memory_profile_bands memory_profile_stacked_write(const struct tool_request *request,
+                                                         const struct memory_profile_drawn *drawn, const char *by,
+                                                         struct json *json);
+/* The place among the bands of the one that counts an allocation, from 0; -1: there is none. event: that allocates it,
+ * or frees what was there before; PROFILE_NONE: kept is a block of the snapshot, which no event speaks of. */
+int64_t memory_profile_stacked_place(const struct memory_profile_bands *bands, uint32_t event, uint32_t kept);

@@ -265,8 +265,8 @@ bool memory_profile_timeline(const struct tool_request *request, struct json *js
     if (details != 0)
         details_write(json, &drawing);
     const struct memory_profile_drawn drawn = {drawing.pool, &drawing.window, drawing.at, drawing.count};
-    memory_profile_stacked_write(request, &drawn, stack, json);
-    memory_profile_blocks_write(request, &drawn, (uint32_t)blocks, json);
+    const struct memory_profile_bands bands = memory_profile_stacked_write(request, &drawn, stack, json);
+    memory_profile_blocks_write(request, &drawn, &bands, (uint32_t)blocks, json);
     peaks_write(json, &drawing);
     json_object_end(json);
     return true;

@@ -115,7 +115,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     async () => {
       const page = await show('synthetic/10k-bfc');
       includes(await text(page, '.panel-time h2'), 'each pixel: lowest to highest of');
-      const seen = await page.locator('.panel-time .uplot canvas').evaluate((canvas) => {
+      const seen = await page.locator('.panel-time .uplot > .u-wrap > canvas').evaluate((canvas) => {
         const style = getComputedStyle(document.documentElement);
         const [heap, panel] = ['--alloc-heap', '--panel'].map((name) => style.getPropertyValue(name).trim());
         const { width, height } = canvas;

@@ -133,13 +133,42 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     });
   });
 
-  test('stripes: stacked by something else a click sets the time as before', async () => {
-    await withSnapshot(0, async (page) => {
-      equal(await page.locator('.panel-time .curve-lit').count(), 0);
-      const box = await page.locator(PLOT).boundingBox();
-      await page.mouse.click(box.x + box.width / 2, box.y + box.height - 20);
+  test('stripes: a click tells what is live then, too; stacked by nothing there are stripes all the same', async () => {
+    await withSnapshot(0, async (page, row) => {
+      equal(new URL(page.url()).searchParams.has('time'), false);
+      await page.mouse.click(...(await placeOnStripe(page)));
       await idle(page);
-      equal([pinOf(page), new URL(page.url()).searchParams.has('time')], [null, true]);
+      truth(row(pinOf(page)), `${pinOf(page)} is one of the allocations`);
+      const time = Number(new URL(page.url()).searchParams.get('time'));
+      const { born_ps: born = 0, freed_ps: freed = Infinity } = row(pinOf(page));
+      truth(born <= time && time < freed, `${born} <= ${time} < ${freed}`);
     }, '&stack=none');
+  });
+
+  test('stripes: a trace without stacks has them, with ops, shapes and the colours of its bands', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stripes-'));
+    try {
+      execFileSync(join(GOLDEN, '../../scripts/make-trace'), [join(folder, 'host0.xplane.pb'), '--events', '400', '--steps', '2', '--before', '0']);
+      const url = await daemon(`--logdir=${folder}`);
+      const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
+      const place = `session=${sessions[0].id}`;
+      const { data } = await (await fetch(new URL(`/api/v1/memory_profile/timeline?${place}&blocks=2048`, url))).json();
+      const page = await open(`${url}?tool=memory_profile&${place}`);
+      const plain = await pixels(page, BASE);
+      const before = await placeOnStripe(page);
+      await page.mouse.click(...before);
+      await idle(page);
+      const own = data.blocks.find(({ event }) => `e:${event}` === pinOf(page));
+      const pane = await text(page, '#details');
+      for (const words of [exactBytes(own.size_bytes), own.op]) includes(pane, words);
+      await page.keyboard.press('Escape');
+      await page.locator('.stack-choice').selectOption('op');
+      await idle(page);
+      truth((await pixels(page, BASE)) !== plain, 'the stripes have the colours of ops');
+      truth((await page.locator('.time-bands .swatch-set-0').count()) === 1, 'and the legend says which');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 }

@@ -2,7 +2,8 @@
  * profile_stripes.mjs: allocations of a snapshot as stripes of the timeline: which there are at each event, together as high
  * as the curve, also where many events share a pixel; the one above and below; their words. */
 
-import { apartWords, itemOf, lifeWords, stripeBeside, stripeLines } from '../../../web/tools/memory_profile/stripes.js';
+import { apartWords } from '../../../web/tools/memory_profile/bands.js';
+import { itemOf, lifeWords, stripeBeside, stripeLines } from '../../../web/tools/memory_profile/stripes.js';
 import { timelineOf } from '../../../web/tools/memory_profile/load.js';
 import { bandAt, edgesOf } from '../../../web/widgets/stripes.js';
 
@@ -31,10 +32,10 @@ const answer = (more = {}) => ({
     ],
   },
   blocks: [
-    { block: 5, size_bytes: 10, op: 'net.py:3 __init__', line: 'net.py:3 __init__', category: 'parameter' },
-    { event: 0, from_event: 0, to_event: 2, born_ps: 10, freed_ps: 30, size_bytes: 8, line: 'net.py:9 forward', category: 'workspace', confidence: 'guess' },
-    { event: 1, from_event: 1, born_ps: 20, size_bytes: 4 },
-    { event: 3, to_event: 3, freed_ps: 40, size_bytes: 2, category: 'workspace' },
+    { block: 5, size_bytes: 10, op: 'net.py:3 __init__', line: 'net.py:3 __init__', category: 'parameter', band: 1 },
+    { event: 0, from_event: 0, to_event: 2, born_ps: 10, freed_ps: 30, size_bytes: 8, line: 'net.py:9 forward', category: 'workspace', confidence: 'guess', band: 2 },
+    { event: 1, from_event: 1, born_ps: 20, size_bytes: 4, band: 3 },
+    { event: 3, to_event: 3, freed_ps: 40, size_bytes: 2, category: 'workspace', band: 2 },
   ],
   block_count: 4,
   ...more,
@@ -60,10 +61,29 @@ export function run({ test, equal, truth }) {
     equal(drawn(answer(), { isFree: false }).striped.gap, null);
   });
 
-  test('profile stripes: without categories, or with other bands, there are none', () => {
+  test('profile stripes: each has the colour of the band that counts it; without bands that of the heap', () => {
+    const tonesOf = (data, how) => Object.fromEntries(drawn(data, how).striped.stripes.filter(({ item }) => item).map(({ item, tone }) => [item.id, tone]));
+    equal(tonesOf(answer()), { 'k:5': 'cat-parameter', 'e:0': 'cat-temporary', 'e:3': 'cat-temporary', 'e:1': 'cat-unknown' });
+    const byOp = { by: 'op', bands: answer().stacked.bands };
+    equal(tonesOf(answer({ stacked: byOp })), { 'k:5': 'set-0', 'e:0': 'set-1', 'e:3': 'set-1', 'e:1': 'control' });
+    const plain = answer({ stacked: undefined });
+    equal(Object.values(tonesOf(plain)), ['alloc-heap', 'alloc-heap', 'alloc-heap', 'alloc-heap']);
+    equal(topsOf(drawn(plain)), [12, 20, 24, 16, 14], 'as high as the curve, too');
+    const stack = answer({ stacked: undefined, columns: { ...answer().columns, stack_bytes: [5, 5, 5, 5], heap_bytes: [15, 19, 11, 9] } });
+    equal(drawn(stack).striped.stripes.filter(({ item }) => !item).map(({ tone }) => tone).includes('alloc-stack'), true);
+    equal(drawn(stack).layers.some(({ fill }) => fill === 'alloc-stack'), false, 'the stack is not drawn over them');
+  });
+
+  test('profile stripes: without allocations, or where the bands are not known, there are none', () => {
     equal(drawn(answer({ blocks: undefined })).striped, null);
-    equal(drawn({ ...answer(), stacked: { by: 'op', bands: answer().stacked.bands } }).striped, null);
     equal(drawn({ ...answer(), stacked: { by: 'category', bands: [] } }).striped, null);
+  });
+
+  test('profile stripes: what is pinned has the colour of its label where bands tell it, else no stripe', () => {
+    const few = answer({ blocks: [], stacked: { by: 'op', bands: [...answer().stacked.bands.slice(0, 1), { kind: 'group', label: 'dot', before_bytes: 0, bytes: [8, 8, 0, 0] }] } });
+    const pinnedOf = (op) => itemOf({ event: 0, from_event: 0, to_event: 2, size_bytes: 8, op }, false);
+    equal(idsAt(drawn(few, { pinned: pinnedOf('dot') }), 1), ['e:0']);
+    equal(idsAt(drawn(few, { pinned: pinnedOf('sub') }), 1), []);
   });
 
   test('profile stripes: where events share a pixel, those at the lowest of them are drawn', () => {
@@ -104,6 +124,10 @@ export function run({ test, equal, truth }) {
     equal(lines(1), ['8 B workspace (guess)', 'net.py:9 forward']);
     equal(lines(2), ['4 B unknown', 'no stack recorded']);
     equal(lines(3), ['2 B workspace', 'from before the recording']);
+    const ofTrace = (row) => stripeLines(itemOf({ event: 0, from_event: 0, size_bytes: 8, ...row }, false), { in_use_bytes: 24, time_ps: 20 }).slice(0, 2).map((line) => line.join(''));
+    equal(ofTrace({ op: 'dot', shape: 'f32[2]' }), ['8 B f32[2]', 'dot']);
+    equal(ofTrace({}), ['8 B', 'no op recorded']);
+    equal(ofTrace({ program: 'jit_f', role: 'output', confidence: 'guess' }), ['8 B', 'output of jit_f, a guess']);
   });
 
   test('profile stripes: edges stand where their time is, however far from zero and however narrow the view', () => {

@@ -3,9 +3,10 @@
  * layers of the chart, and the words below it. Its own file: the chart without bands knows nothing of it. */
 
 import { el, fill, name } from '../../lib/dom.js';
+import { count } from '../../lib/format.js';
 import { categoryWords, swatchStyle } from '../../widgets/categories.js';
+import { SET_SIZE, setTone } from '../../widgets/sets.js';
 import { taken } from '../../widgets/spread.js';
-import { apartWords } from './stripes.js';
 import { verdictWord } from './text.js';
 
 /* Value of the URL, word. */
@@ -20,13 +21,14 @@ export const STACKS = [
 /* What stands beside a name that nobody recorded. */
 export const guessTag = (word = 'guess') => el('span', { class: 'inferred' }, word);
 
-const TONES = ['parameter', 'activation', 'optimizer', 'collective', 'gradient', 'output', 'constant'];
-const OF_KIND = { before: 'alloc-stack', other: 'cat-temporary', unnamed: 'cat-unknown' };
+const OF_KIND = { before: 'alloc-stack', other: setTone(SET_SIZE - 1), unnamed: 'control' };
 
 const bandsOf = (data) => (data?.stacked?.bands ?? []).filter(({ kind }) => kind === 'group');
-/* The token of a band's colour: of groups in their order, the largest first. */
-const toneOf = (data, band) =>
-  OF_KIND[band.kind] ?? (data.stacked.by === 'category' ? swatchStyle(band.label).replace('swatch-', 'cat-') : null) ?? `cat-${TONES[bandsOf(data).indexOf(band) % TONES.length]}`;
+/* The token of a band's colour: that of its category, else of groups in their order, the largest first. */
+export function toneOf(data, band) {
+  if (data.stacked.by === 'category' && band.kind !== 'before') return swatchStyle(band.kind === 'group' ? band.label : 'unknown').replace('swatch-', 'cat-');
+  return OF_KIND[band.kind] ?? setTone(bandsOf(data).indexOf(band) % (SET_SIZE - 1));
+}
 
 export function bandWords(data, band) {
   if (data.stacked.by === 'category' && band.kind === 'group') return categoryWords(band.label);
@@ -47,6 +49,9 @@ export function bandLayers(data, hasBefore, of = null) {
     })
     .reverse();
 }
+
+/* "the 1,200 largest of 12,345 allocations are drawn apart", or nothing where each has its stripe. */
+export const apartWords = ({ blocks, block_count: all }) => (blocks && blocks.length < all ? `the ${count(blocks.length)} largest of ${count(all)} allocations are drawn apart` : '');
 
 /* onChoose(by). Out: {choice, node: the words below the chart, set(by, isOfStacks): whether there are stacks to tell categories
  * from, draw(data)}. */

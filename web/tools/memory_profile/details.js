@@ -7,7 +7,7 @@ import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { fact, facts, stackList } from '../../widgets/details.js';
 import { guessTag } from './bands.js';
-import { lifeWords, madeWords } from './stripes.js';
+import { lifeWords } from './stripes.js';
 import { blockWord, growthWords, guessWords, poolName, verdictWord } from './text.js';
 
 const MAX_PROGRAMS = 5;
@@ -100,13 +100,13 @@ export function eventDetails(data, goTo, stacksHref) {
 const lineFact = ({ line }, word = 'made in') => (isKnown(line) ? fact(word, el('span', { class: 'mono wrapped' }, visible(line))) : null);
 
 /* A stripe under the pointer: what the timeline tells of it; a click tells the rest. */
-export function stripeDetails({ block }) {
+export function stripeDetails({ block, made }) {
   return {
     heading: 'Allocation under the pointer',
-    subject: madeWords(block),
+    subject: made,
     parts: [
-      facts(sizeFact('size', block.size_bytes), fact('lives', lifeWords(block)), ...guessed(block), lineFact(block), text('op', block.op)),
-      el('p', { class: 'dim' }, 'Click it for its stack.'),
+      facts(sizeFact('size', block.size_bytes), fact('lives', lifeWords(block)), ...guessed(block), lineFact(block), block.op === made ? null : text('op', block.op), text('shape', block.shape)),
+      el('p', { class: 'dim' }, 'Click it for all that is known of it.'),
     ],
   };
 }

@@ -97,9 +97,10 @@ function usedLayers(data, used, hasBefore, ends, isStriped) {
   return ends ? [...layersAt({ at: ends.highAt, isPale: true }), ...body()] : body();
 }
 
-/* The timeline as the widget wants it. pinned: an item of stripes.js that is drawn whatever its size. isFree: the free area is shown; isHeld: what the process reserved
- * and allocated are lines of their own; width: of the picture, as the daemon was asked for it. */
-export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, isHeld = false, width = PARTS, pinned = null }) {
+/* The timeline as the widget wants it. pinned: an item of stripes.js that is drawn whatever its size; hasCategories: of the recording.
+ * isFree: the free area is shown; isHeld: what the process reserved and allocated are lines of their own; width: of the picture,
+ * as the daemon was asked for it. */
+export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, isHeld = false, width = PARTS, pinned = null, hasCategories = true }) {
   const { columns, shift } = withBefore(data);
   const count = columns.time_ps.length;
   const used = new Array(count);
@@ -117,11 +118,12 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   const ends = data.is_thinned ? spread(columns.time_ps, used, [data.from_ps, data.to_ps], width) : null;
   const isBanded = Boolean(data.stacked?.bands.length);
   const x = distinct(columns.time_ps);
-  const striped = stripesOf(data, { x, events: columns.event, ends, shift, used, held: isFree && isHeld ? whole : null }, pinned);
+  const striped = stripesOf(data, { x, columns, ends, shift, used, held: isFree && isHeld ? whole : null }, { extra: pinned, hasCategories });
   const layers = [
     isFree && { values: whole, fill: isHeld ? 'held' : 'panel', stroke: isHeld ? 'text' : 'control', width: isHeld ? 1.5 : 1 },
     ...usedLayers(data, used, shift > 0, ends, striped != null),
     !isBanded &&
+      !striped &&
       hasStack && { values: ends ? taken(columns.stack_bytes, ends.lowAt) : columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
     isHeld && { values: ends ? taken(used, ends.highAt) : used, fill: '', stroke: 'text', width: 1, word: 'allocated' },
     hasFragmentation && {

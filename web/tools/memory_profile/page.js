@@ -164,7 +164,7 @@ function build(view, root) {
     pinnedOf: () => view.pins.item,
     onReading: (reading, item) => view.pins.hover(reading, item),
     onPickRun: (run) => view.pins.pickRun(run),
-    onPickStripe: (item) => view.pins.pinStripe(item),
+    onPickStripe: (item, time) => view.pins.pinStripe(item, time),
   });
   const onPin = (row, name) => view.pins.pin(row, name);
   const onPickBlock = (block) => block.event != null && onPin(block, 'addresses');

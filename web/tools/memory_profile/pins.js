@@ -41,17 +41,17 @@ function listRow({ choose }, row) {
 }
 
 /* The allocation that an event begins or ends, as a stripe: it is drawn where it is too small for the answer, too. */
-function itemOfEvent({ event, partner, relation }) {
+function itemOfEvent({ event, partner, relation }, hasCategories) {
   const isBefore = relation === 'before_window';
   const [born, freed] = isBefore ? [null, event] : [event, partner].sort((a, b) => (b?.activity === 'allocation') - (a?.activity === 'allocation'));
-  return itemOf({ ...(born ?? event), from_event: born?.event, to_event: freed?.event, born_ps: born?.time_ps, freed_ps: freed?.time_ps });
+  return itemOf({ ...(born ?? event), from_event: born?.event, to_event: freed?.event, born_ps: born?.time_ps, freed_ps: freed?.time_ps }, hasCategories);
 }
 
 /* What a pin names: {say() → what the pane says, span, item: of stripes.js, or none}. */
 const FINDERS = {
   async event({ trace, url }, { id }) {
     const { data } = await trace.ask('event', { id });
-    return { say: () => details.eventDetails(data, (time) => url.choose({ time }), url.stacksHref), span: spanOf(data, trace.all), item: itemOfEvent(data) };
+    return { say: () => details.eventDetails(data, (time) => url.choose({ time }), url.stacksHref), span: spanOf(data, trace.all), item: itemOfEvent(data, Boolean(trace.pool.categories)) };
   },
   async row({ trace, url, tabsOf }, { kind, id, table }) {
     const row = await tabsOf[table].find(idIn[kind](id));
@@ -81,6 +81,9 @@ function markBlocks({ addresses, segments }, { kind, id }, found) {
   addresses.setPinned(kind === 'e' ? Number(id) : null);
   segments.setPinned(found?.item?.id ?? null);
 }
+
+/* The peak needs no word in the URL. */
+const timePatch = ({ pool }, time) => (time == null ? {} : { time: time === pool.peak.time_ps ? null : time });
 
 /* tabsOf: the tables and the address map by name. Out: {span, mark(), show(), load(), pin(row, table), …}. */
 export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
@@ -113,13 +116,13 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
     get span() {
       return found?.span ?? null;
     },
-    /* The pinned allocation as an item of stripes.js, or null. */
+    /* Its allocation as an item of stripes.js, or null. */
     get item() {
       return found?.item ?? null;
     },
-    /* A stripe was chosen; chosen again it is let go. */
-    pinStripe({ id }) {
-      url.choose({ pin: id === found?.item?.id ? null : { kind: id[0], id: id.slice(2) } });
+    /* A stripe was chosen; chosen again it is let go. time: where it was clicked, of which the tables tell; of a key none. */
+    pinStripe({ id }, time = null) {
+      url.choose({ pin: id === found?.item?.id ? null : { kind: id[0], id: id.slice(2) }, ...timePatch(trace, time) });
     },
     /* Whether the pin is of a row that changes with the time. */
     isOfRow: () => partsOf(url.wanted.pin).table != null,

@@ -34,7 +34,7 @@ const KEYS = 'Arrow keys go from event to event, p to the peak.';
 const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64));
 
 /* spanOf(): the life of what is pinned, or null; pinnedOf(): the allocation that is pinned, as an item of stripes.js, or null;
- * onReading(reading | null, item); onPickRun(run); onPickStripe(item). Out: {panel, slider, load(),
+ * onReading(reading | null, item); onPickRun(run); onPickStripe(item, ps). Out: {panel, slider, load(),
  * moved(), draw(), place(), data, …}. */
 export function createTimelinePanel({ trace, url, spanOf, pinnedOf, onReading, onPickRun, onPickStripe }) {
   const state = { trace, url, spanOf, pinnedOf, extra: null, hovered: null, data: null, drawn: null, predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
@@ -192,7 +192,7 @@ function draw(state) {
   const isFree = url.wanted.isFree && data.has_free;
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
   const isHeld = Boolean(trace.pool?.has_segments);
-  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width), pinned: state.extra };
+  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width), pinned: state.extra, hasCategories: Boolean(trace.pool?.categories) };
   state.drawn = withPredicted({ ...timelineOf(data, how), of: data }, state.predicted);
   state.legend.set({ data, isFree, isHeld, hasFragmentation, hasStack: state.drawn.hasStack, isPredicted: Boolean(state.predicted) });
   state.bands.set(url.wanted.stack, Boolean(trace.pool?.categories));
@@ -254,7 +254,7 @@ async function ask(state) {
   const end = panel.wait('', null);
   try {
     const [timeline, runs] = await Promise.all([
-      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1, stack: url.wanted.stack || null, blocks: url.wanted.stack === 'category' ? MAX_BLOCKS : null }),
+      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1, stack: url.wanted.stack || null, blocks: MAX_BLOCKS }),
       trace.ask('lanes', { from, to, width: askedWidth(lanes.width || chart.width), memory: null }),
     ]);
     if (mine !== state.asked) return;
@@ -401,8 +401,8 @@ function createLegend(onLayer) {
 }
 
 /* Words of the layers, for pictures. */
-function pictureLegend({ layers, of, striped }) {
-  const stripeLayers = striped ? bandLayers(of, false) : [];
+function pictureLegend({ layers, of, striped, hasStack }) {
+  const stripeLayers = striped ? (of.stacked ? bandLayers(of, false) : [{ fill: 'alloc-heap' }, ...(hasStack ? [{ fill: 'alloc-stack' }] : [])]) : [];
   const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', held: 'reserved', '': 'fragmentation' };
   const shown = layers.filter(({ isPale, isStripes }) => !isPale && !isStripes);
   return [...shown, ...stripeLayers].map(({ fill, stroke, dash, word }) => ({
