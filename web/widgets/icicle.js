@@ -23,10 +23,10 @@ const MAX_SAME = 500;
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node), onMove() after a zoom by hand; onAll() asks for everything;
- * isFlipped: the root stands at the bottom.
+/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node), onMove() after a zoom by hand; onWindow([from, to)) when another part
+ * of the width is shown; onAll() asks for everything; isFlipped: the root stands at the bottom.
  * Out: see the end of this function; look is that of icicle_paint.js. */
-export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, onAll = () => {}, onHint = () => {}, isFlipped = false }) {
+export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, onWindow = () => {}, onAll = () => {}, onHint = () => {}, isFlipped = false }) {
   const state = {
     tree: buildTree({ depth: [], frame: [], total: [], self: [] }),
     rects: makeRects(MAX_RECTS),
@@ -54,7 +54,13 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   const picture = el('div', { class: 'icicle-picture' }, layers.nodes);
   const spacer = el('div', { class: 'icicle-spacer' });
   const scroll = el('div', { class: 'icicle' }, picture, spacer);
-  const span = createSpan(() => state.tree.width[0] ?? 1, layers.repaint);
+  const span = createSpan(
+    () => state.tree.width[0] ?? 1,
+    () => {
+      layers.repaint();
+      onWindow([span.from, span.to]);
+    },
+  );
   Object.assign(state, { scroll, size: layers.size, span });
   const rows = scrolledRows(state, spacer);
   const byHand = (act) => (...how) => {
@@ -147,6 +153,8 @@ function icicleApi(state, { layers, keyboard, rows, moves, show }) {
     search: (isHit) => set({ isHit }, layers.repaint),
     recolour: (look) => set({ look }, layers.repaint),
     zoomTo: moves.zoomTo,
+    /* [from, to) of the width of the tree, at once. */
+    setWindow: ([from, to]) => span.set(from, to),
     zoomBy: (factor) => moves.zoomAbout(state.size.width / 2, factor),
     panBy: (steps) => moves.pan(steps * PAN),
     show,
@@ -227,7 +235,7 @@ function paintOver(context, state, focused) {
 
 /* Across: [from, to) in the unit of the tree's widths, never wider than whole(). */
 function createSpan(whole, onChange) {
-  const span = { from: 0, to: 1, put, glide, zoomAbout, pan, stop: () => stopMoving?.() };
+  const span = { from: 0, to: 1, put, set, glide, zoomAbout, pan, stop: () => stopMoving?.() };
   let stopMoving = null;
 
   function set(from, to) {

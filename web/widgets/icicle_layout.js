@@ -191,3 +191,37 @@ export function searchTree(tree, isMatch) {
   }
   return { isHit, nodes, total };
 }
+
+/* Pure: how deep the tree is along its width, for brush.js: {steps, bytes: rows, lastStep, max}. */
+export function silhouetteOf(tree) {
+  const steps = [];
+  const bytes = [];
+  const add = (x, rows) => {
+    if (steps.at(-1) === x) bytes[bytes.length - 1] = rows;
+    else {
+      steps.push(x);
+      bytes.push(rows);
+    }
+  };
+  /* In the order of the tree a frame stands before what it holds, and siblings follow one another. */
+  const open = [];
+  const closeTo = (x) => {
+    while (open.length && tree.x[open.at(-1)] + tree.width[open.at(-1)] <= x) {
+      const done = open.pop();
+      if (open.length) add(tree.x[done] + tree.width[done], tree.depth[open.at(-1)] + 1);
+    }
+  };
+  for (let node = 0; node < tree.length; node++) {
+    if (!(tree.width[node] > 0)) continue;
+    closeTo(tree.x[node]);
+    add(tree.x[node], tree.depth[node] + 1);
+    open.push(node);
+  }
+  closeTo(Infinity);
+  const whole = tree.width[0] ?? 1;
+  while (steps.length && steps.at(-1) >= whole) {
+    steps.pop();
+    bytes.pop();
+  }
+  return { steps, bytes, lastStep: whole - 1, max: Math.max(1, tree.deepest + 1) };
+}

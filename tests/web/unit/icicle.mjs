@@ -9,6 +9,7 @@ import {
   rectAt,
   rectOf,
   searchTree,
+  silhouetteOf,
   visibleRects,
 } from '../../../web/widgets/icicle_layout.js';
 
@@ -46,6 +47,12 @@ const flat = (count) =>
   });
 
 export function run({ test, equal, truth }) {
+  test('icicle: the silhouette says how deep the tree is along its width', () => {
+    /* step 0…50 four rows, the rest of fit 50…60 three, load 60…80 three, main's own 80…90 two, ema 90…96, all's own 96…100. */
+    equal(silhouetteOf(small()), { steps: [0, 50, 60, 80, 90, 96], bytes: [4, 3, 3, 2, 2, 1], lastStep: 99, max: 4 });
+    equal(silhouetteOf(buildTree({ depth: [0], frame: [0], total: [0], self: [0] })).steps, []);
+  });
+
   test('children stand under their parent, from its left edge, what is its own at the right', () => {
     equal(rectangles(small()), [
       [0, 0, 0, 1000, 0],

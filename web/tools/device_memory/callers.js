@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
- * callers.js: one function in the middle, who called it at the left, what it called at
- * the right, with what went each way. A click moves the middle. Its own file: each view has one. */
+ * callers.js: one function in the middle, who called it at the left, what it called at the right, with what went each way;
+ * below them two flame graphs: all its callers, and all that it called. A click moves the middle. Its own file: each view
+ * has one. */
 
 import { el, fill } from '../../lib/dom.js';
 import { count, percent, visible } from '../../lib/format.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { frameWords, lighting, menuOf, neighbour } from './parts.js';
 import { createLoader } from './load.js';
+import { createSandwich } from './sandwich.js';
 import * as empty from './empty.js';
 import { figureOf, siteName, wholeWords } from './text.js';
 
-export function createCallers({ url, subject, store }) {
+export function createCallers({ url, subject, store, hint }) {
   let shown = null;
   const panel = createPanel('panel-callers', 'Callers and callees', {
     menu: menuOf(subject, { name: 'callers', title: 'Callers and callees', table: () => tableOf(shown) }),
   });
   const loader = createLoader(subject, panel, { what: 'Callers', sentence: 'callers' });
+  const flames = createSandwich({ url, subject, store, hint });
 
   const item = (data, { total }, { frame, value }) => {
     const said = ` ${percent(Math.abs(value), Math.abs(total))}`;
@@ -59,7 +62,9 @@ export function createCallers({ url, subject, store }) {
         ),
         side(data, node, node.callees, 'Callees', 'It calls nothing that holds memory.'),
       ),
+      flames.node,
     );
+    flames.show(node.frame.id);
   };
   return {
     node: panel.node,
@@ -68,12 +73,16 @@ export function createCallers({ url, subject, store }) {
       if (frame) await loader.load('callers', { frame }, draw);
       else await showLargest(subject, loader, panel, draw);
     },
-    forget: loader.forget,
+    forget() {
+      loader.forget();
+      flames.forget();
+    },
     light(hover) {
+      flames.light(hover);
       for (const row of panel.body.querySelectorAll('[data-frame]'))
         row.classList.toggle('is-hover', row.dataset.frame === hover);
     },
-    destroy() {},
+    destroy: flames.destroy,
   };
 }
 

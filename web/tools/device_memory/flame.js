@@ -8,12 +8,14 @@ import { count, counted, visible } from '../../lib/format.js';
 import { onTheme } from '../../lib/theme.js';
 import { downloadLink } from '../../widgets/export_menu.js';
 import { createLegend } from '../../widgets/legend.js';
-import { pathOf } from '../../widgets/icicle_layout.js';
+import { createBrush } from '../../widgets/brush.js';
+import { pathOf, silhouetteOf } from '../../widgets/icicle_layout.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { countFilters, quoted } from './state.js';
 import { createLoader } from './load.js';
 import { createPart } from './part.js';
 import { menuOf, shareBar } from './parts.js';
+import { drawSandwich, frameOf } from './sandwich.js';
 import { createTopPanel } from './top.js';
 import { findPath } from './tree.js';
 import * as empty from './empty.js';
@@ -23,6 +25,8 @@ const ASK_AFTER_MS = 120;
 const MAX_DEVICES = 16;
 const MAX_PIN = 1800;
 const MAX_CRUMBS = 12;
+/* Fewer frames are all seen at once. */
+const MINIMAP_FRAMES = 40;
 
 export function createFlame({ url, subject, store, hint }) {
   const flame = { url, subject, store, hint, whole: null, parts: [], shown: '', takeBack: null };
@@ -53,6 +57,7 @@ export function createFlame({ url, subject, store, hint }) {
     destroy() {
       flame.takeBack?.();
       flame.stopTheme();
+      flame.minimap.destroy();
       flame.parts.forEach((part) => part.destroy());
       flame.top.destroy();
     },
@@ -92,9 +97,11 @@ function build(flame) {
   flame.legend = createLegend('Colours of the flame graph');
   flame.path = el('nav', { class: 'device-path', 'aria-label': 'Frames above', hidden: true });
   flame.partsNode = el('div', { class: 'flame-parts' });
+  flame.minimap = createBrush({ min: 1, onRange: (range) => flame.parts[0]?.icicle.setWindow(range) });
+  flame.minimap.node.classList.add('flame-minimap');
   flame.panel = createPanel('panel-flame', 'Flame graph', { menu: flameMenu(flame) });
   flame.panel.setAside(flame.foundText, flame.splitLabel, flame.invertLabel, flame.find);
-  flame.panel.body.append(flame.legend.node, flame.path, flame.partsNode);
+  flame.panel.body.append(flame.legend.node, flame.path, flame.minimap.node, flame.partsNode);
   flame.top = createTopPanel({ url, subject, store }, { isShort: true });
   flame.loader = createLoader(subject, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
   flame.subLoader = createLoader(subject, flame.panel, { what: 'This part of the flame graph', sentence: 'more call stacks' });
@@ -187,7 +194,7 @@ async function showWhole(flame, params) {
   });
   if (!data) return;
   if (flame.shown !== 'whole') {
-    setParts(flame, [{}]);
+    setParts(flame, [{ onWindow: flame.minimap.setRange }]);
     flame.partsNode.classList.remove('is-split');
     drawWhole(flame, data, '');
     flame.shown = 'whole';
@@ -202,12 +209,15 @@ function drawWhole(flame, data, at) {
   const frames = data.nodes.depth.length - 1;
   part.setHeading();
   part.draw(data, { at, known, label: say.flameLabel(subject.summary ?? data, frames, url.state.isInverted) });
+  flame.minimap.draw(silhouetteOf(part.shown.read.tree));
+  flame.minimap.setRange([part.icicle.window.from, part.icicle.window.to]);
   said(flame, data, frames);
 }
 
 /* Title, legend, and why nothing is there. */
 function said(flame, data, frames) {
   const { url, subject, panel } = flame;
+  flame.minimap.node.hidden = modeOf(flame) !== '' || frames < MINIMAP_FRAMES;
   const deepest = Math.max(...flame.parts.map(({ shown }) => shown.read.tree.deepest + 1));
   const rows = modeOf(flame) === 'pivot' ? 2 * deepest + 6 : deepest;
   panel.node.style.setProperty('--icicle-rows', rows);
@@ -300,18 +310,12 @@ async function showPivot(flame) {
   const onPick = (path, id) => url.pin(id === store.state.pin ? null : id);
   setParts(flame, [{ isFlipped: true, onPick }, { onPick }]);
   flame.partsNode.classList.remove('is-split');
-  const at = data.frames.id.indexOf(pivot);
-  const rootName = at < 0 ? 'this frame' : say.frameText(data, at);
-  const [above, below] = flame.parts;
-  const stacks = 'stacks through it';
-  above.draw({ ...data, nodes: data.callers }, { rootName: stacks, isRootHidden: true, label: `Callers of ${rootName}, nearest first.` });
-  below.draw(data, { rootName: stacks, isRootHidden: true, known: data.is_diff ? null : above.shown.colours.files, label: `What ${rootName} called.` });
-  above.setHeading('Callers, the nearest below');
-  below.setHeading('Callees');
+  const name = frameOf(data, pivot);
+  drawSandwich(flame.parts, data, name);
   fill(
     flame.path,
     'Sandwich of ',
-    el('bdi', { dir: 'ltr', class: 'mono path-here' }, rootName),
+    el('bdi', { dir: 'ltr', class: 'mono path-here' }, name),
     ' ',
     button('text-button', () => url.choose({ pivot: '' }), 'back to all'),
   );

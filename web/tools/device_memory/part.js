@@ -5,11 +5,13 @@ import { el, fill } from '../../lib/dom.js';
 import { percent } from '../../lib/format.js';
 import { createIcicle } from '../../widgets/icicle.js';
 import { searchTree } from '../../widgets/icicle_layout.js';
+import { ROW_PX } from '../../widgets/icicle_paint.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { coloursOf, findPath, matcher, nodeOfFrame, pathIds, readFlame } from './tree.js';
 import * as say from './text.js';
 
 const FIGURE_LETTERS = 12;
+const HEADING_PX = 24;
 
 let serial = 0;
 
@@ -54,8 +56,8 @@ function lookOf(shown) {
   };
 }
 
-/* onPick(path of ids | null); isFlipped: callers above, the frame below them. */
-export function createPart({ url, store, hint }, { onPick, isFlipped = false }) {
+/* onPick(path of ids | null); onWindow(range) of createIcicle; isFlipped: callers above, the frame below them. */
+export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped = false }) {
   const key = ++serial;
   const heading = el('h3', { hidden: true });
   /* data: the answer; read: of readFlame(); root: path that the answer begins with. */
@@ -76,6 +78,7 @@ export function createPart({ url, store, hint }, { onPick, isFlipped = false }) 
   const idOf = (node) => shown.read.names.id[shown.read.tree.frame[node]] || null;
   const icicle = createIcicle({
     isFlipped,
+    onWindow,
     sentence: (node) => say.nodeSentence(shown.data.metric, factsOf(shown, node), shown.data.is_diff),
     onHover: (node, many, mark) => {
       const { metric, is_diff: isDiff } = shown.data;
@@ -94,9 +97,14 @@ export function createPart({ url, store, hint }, { onPick, isFlipped = false }) 
     onHint: () => hint('Click the chart or hold Ctrl to zoom'),
     onPick: (node) => onPick([shown.root, pathIds(shown.read, node)].filter(Boolean).join('.'), idOf(node)),
   });
+  const node = el('div', { class: 'flame-part' }, heading, icicle.node);
   return {
-    node: el('div', { class: 'flame-part' }, heading, icicle.node),
+    node,
     icicle,
+    /* As high as its rows, less where there is no room. */
+    fitRows() {
+      node.style.flex = `0 1 ${Math.max(1, shown.read.tree.deepest) * ROW_PX + HEADING_PX}px`;
+    },
     shown,
     /* known: colours of files to keep; rootName: word on the first frame; at: path that the answer begins
      * with; isRootHidden: the one frame below the root is the first that is seen. */
