@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home.mjs: what Home says first, and what its list can be narrowed to. */
 
-import { VERDICT_NAMES, verdictName } from '../../../web/tools/home/found.js';
-import { findingParts, overParts } from '../../../web/tools/home/text.js';
+import { pairsOf, sameCount, VERDICT_NAMES, verdictName } from '../../../web/tools/home/found.js';
+import { findingParts, overParts, tally } from '../../../web/tools/home/text.js';
 
 const words = (parts) => parts.map((part) => (typeof part === 'string' ? part : (part.name ?? part.text))).join('');
 
@@ -11,9 +11,25 @@ export function run({ test, equal }) {
 
   test('what is over is named by most first, three of them', () => {
     equal(words(overParts([over('a', 1)], 3)), '1 of 3 sessions is over: a by 1 B.');
-    equal(words(overParts([over('a', 1), over('b', 9), over('c', 0), over('d', 4)], 39, 7)), '4 of 39 sessions are over so far, 7 not read yet: b by 9 B, d by 4 B, a by 1 B, …');
+    equal(words(overParts([over('a', 1), over('b', 9), over('c', 0), over('d', 4)], 39, { unknown: 7 })), '4 of 39 sessions are over so far, 7 not read yet: b by 9 B, d by 4 B, a by 1 B, …');
     equal(words(overParts([over('c', 0)], 1)), '1 of 1 session is over: c.');
-    equal(words(overParts([over('a', 1)], 3, 0, 2)), '2 of 3 sessions are over: a by 1 B, …');
+    equal(words(overParts([over('a', 1)], 3, { over: 2 })), '2 of 3 sessions are over: a by 1 B, …');
+  });
+
+  test('a log and the snapshot of its failure are one failure', () => {
+    const GIB = 2 ** 30;
+    const log = (name, needed) => ({ id: name, name, snapshot_count: 0, failure: { needed_bytes: needed } });
+    const snapshot = (name) => ({ id: name, name, snapshot_count: 1 });
+    const sessions = [snapshot('job'), log('job/output.log', 16 * GIB), log('other/output.log', 16 * GIB), snapshot('calm'), log('calm/output.log', GIB), { id: 'x', name: 'x', snapshot_count: 0 }];
+    const pairs = pairsOf(sessions);
+    equal(pairs.map((pair) => pair.map(({ id }) => id)), [['job/output.log', 'job'], ['calm/output.log', 'calm']]);
+    const found = { job: { failed: [2 * GIB, 16 * GIB + 512] }, calm: { failed: [] } };
+    equal(sameCount(pairs, ({ id }) => found[id] ?? null), 1, 'as they are printed');
+    equal(sameCount(pairs, () => null), 0, 'not read yet');
+    equal(sameCount([[log('a/b', null), snapshot('a')]], () => ({ failed: [GIB] })), 0, 'the log does not say how much');
+    equal(words(overParts([over('a', 1)], 6, { over: 4, same: 1 })), '3 failures in 4 of 6 sessions: a by 1 B, …');
+    equal(words(overParts([over('a', 1)], 6, { over: 2, same: 1, unknown: 3 })), '1 failure in 2 of 6 sessions so far, 3 not read yet: a by 1 B, …');
+    equal(tally({ total_count: 6, matched_count: 6 }, { over: 2, same: 1 }), '6 sessions, 2 of them over, 1 failure');
   });
 
   test('a finding stands behind the name of its session', () => {

@@ -11,7 +11,7 @@ import { coloursOf, findPath, matcher, nodeOfFrame, pathIds, readFlame } from '.
 import * as say from './text.js';
 
 const FIGURE_LETTERS = 12;
-const HEADING_PX = 24;
+const HEADING_PX = 36;
 
 let serial = 0;
 

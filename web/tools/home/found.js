@@ -5,7 +5,7 @@
 import { get } from '../../lib/api.js';
 import { capacityIn, differenceText, heldAgainst } from '../../lib/capacity.js';
 import { isGrave } from '../../lib/finding.js';
-import { count, counted } from '../../lib/format.js';
+import { bytes, count, counted } from '../../lib/format.js';
 
 const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'error text', profiles: '' };
 
@@ -93,7 +93,8 @@ async function lookAtEvents(session, how) {
   };
   const finding = data.pools.map((pool) => pool.finding).find(isGrave) ?? null;
   const word = finding ? FOUND_WORDS[finding.kind] : capacity ? 'fits' : 'capacity not known';
-  return { has_memory_events: true, finding, worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word, from } };
+  const failed = data.pools.flatMap((pool) => pool.failures.map((failure) => failure.requested_bytes));
+  return { has_memory_events: true, finding, failed, worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word, from } };
 }
 
 /* The fullest of the profiles, and how many call sites grow from the first to the last. */
@@ -133,6 +134,22 @@ const HOLDINGS = [
     tell: (session) => ({ worst: worstOfFailure(session.failure) }),
   },
 ];
+
+/* Pure: pairs [log, snapshot] of sessions where a log tells a failure and the folder that it is in has a snapshot of an
+ * allocator. */
+export function pairsOf(sessions) {
+  const snapshots = new Map(sessions.filter((session) => session.snapshot_count > 0).map((session) => [session.name, session]));
+  if (snapshots.size === 0) return [];
+  return sessions
+    .filter((session) => session.failure)
+    .map((session) => [session, snapshots.get(session.name.slice(0, session.name.lastIndexOf('/')))])
+    .filter(([, snapshot]) => snapshot);
+}
+
+/* Pure: how many of these pairs are one failure each, by what was asked for as it is printed: the snapshot was saved where the
+ * request of the log failed. foundOf: of each session, null before it is read. */
+export const sameCount = (pairs, foundOf) =>
+  pairs.filter(([log, snapshot]) => foundOf(snapshot)?.failed?.some((asked) => bytes(asked) === bytes(log.failure.needed_bytes ?? -1))).length;
 
 /* Pure: what a session holds, in words. */
 export function foundText(session) {

@@ -8,7 +8,7 @@ import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
 import { categoryWords, swatch } from '../../widgets/categories.js';
 import { explained } from '../../widgets/explain.js';
-import { foundText, lookAt, lookCloser, toldOf, verdictName } from './found.js';
+import { foundText, lookAt, lookCloser, pairsOf, sameCount, toldOf, verdictName } from './found.js';
 
 const AT_A_TIME = 2;
 const FIRST_READ = 20; /* in view, or nearly */
@@ -217,7 +217,7 @@ function createRows(shown, { caption, sort, onSort, verdict, linkOf, onView }) {
 /* ---- reading ---- */
 
 /* sessions: of the list; linkOf(session) → href; onRead() after each that was read; sort, onSort(order) for the
- * heads; verdict: only rows of that name of VERDICT_NAMES are shown; lead: the session that is read as a whole. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over}, start(signal), stop()}. */
+ * heads; verdict: only rows of that name of VERDICT_NAMES are shown; lead: the session that is read as a whole. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over, same: of these, that tell a failure which another one tells}, start(signal), stop()}. */
 export function createSessionList(sessions, { caption, sort = '', onSort = null, verdict = '', lead = null, linkOf, onRead = () => {} }) {
   const shown = ordered(sessions, sort, foundOf);
   const wake = [];
@@ -230,7 +230,14 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
   const waiting = new Set(shown.filter((session) => !isRead(session)));
   const isOver = (session) => verdictName(foundOf(session)) === 'over';
   /* Kept as they are read: of 5,000 sessions each is counted once. */
-  const counts = { unknown: waiting.size, over: shown.filter(isOver).length };
+  const pairs = pairsOf(sessions);
+  const counts = {
+    unknown: waiting.size,
+    over: shown.filter(isOver).length,
+    get same() {
+      return sameCount(pairs, foundOf);
+    },
+  };
 
   const isCloser = (session) => {
     const found = foundOf(session);

@@ -170,7 +170,7 @@ function createAnswer({ title, aside }, context, onAgain) {
   /* What needs a person leads: what is over, by most first. */
   function sayWorst(list, rows, over) {
     const { session } = over.reduce((most, each) => (each.worst.by > most.worst.by ? each : most));
-    const parts = say.overParts(over, list.total_count, rows.counts.unknown, rows.counts.over);
+    const parts = say.overParts(over, list.total_count, rows.counts);
     const culprit = rows.counts.over === 1 ? (foundOf(session).culprit ?? null) : null; /* of several it would be nobody's */
     sayIt(
       `${JSON.stringify(parts)} ${Boolean(culprit)} ${findingOf(rows)?.session.id}`,
@@ -192,7 +192,7 @@ function createAnswer({ title, aside }, context, onAgain) {
     show(list, rows, { sort, isPlain, verdict }) {
       const [newest] = rows.sessions;
       const { over, unknown } = rows.counts;
-      fill(aside, isPlain || over ? say.tally(list, over, unknown) : '');
+      fill(aside, isPlain || over ? say.tally(list, rows.counts) : '');
       const overBySome = overOf(rows);
       if (newest && isPlain && overBySome.length > 0) {
         sayWorst(list, rows, overBySome);

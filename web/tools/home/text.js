@@ -42,16 +42,18 @@ export function newestParts(session, kind, worst, isUnread = false) {
 
 const WORST = 3;
 
-/* "15 of 39 are over: b by 17.74 GiB, f by 2.00 GiB, g by 1.00 GiB, …" over: [{session, worst}] of those that are, in any
- * order, and how much is known. overCount: of all that are; total: sessions; unknown: how many have no figure yet. */
-export function overParts(over, total, unknown = 0, overCount = over.length) {
+/* "15 of 39 sessions are over: b by 17.74 GiB, f by 2.00 GiB, g by 1.00 GiB, …", "14 failures in 15 of 39 sessions: …" over:
+ * [{session, worst}] of those that are, in any order, and how much is known. counts: of list.js; total: sessions. */
+export function overParts(over, total, { unknown = 0, over: overCount = over.length, same = 0 } = {}) {
   const ranked = [...over].sort((a, b) => b.worst.by - a.worst.by);
   const named = ranked.slice(0, WORST).flatMap(({ session, worst }, at) => [
     at ? ', ' : '',
     { name: short(session.name) },
     ...(worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : []),
   ]);
-  const head = `${count(overCount)} of ${counted(total, 'session')} ${overCount === 1 ? 'is' : 'are'} over${unknown ? ` so far, ${count(unknown)} not read yet` : ''}: `;
+  const sessions = `${count(overCount)} of ${counted(total, 'session')}`;
+  const what = same ? `${counted(overCount - same, 'failure')} in ${sessions}` : `${sessions} ${overCount === 1 ? 'is' : 'are'} over`;
+  const head = `${what}${unknown ? ` so far, ${count(unknown)} not read yet` : ''}: `;
   return [head, ...named, overCount > Math.min(over.length, WORST) ? ', …' : '.'];
 }
 
@@ -69,9 +71,10 @@ export function listParts(list, sort, unknown = 0, verdict = '', shownCount = 0)
 }
 
 /* "7 sessions, 2 of them over", "1,000 sessions, 12 of them over so far; 800 not read yet"; "2 of 3 over" of a filter */
-export function tally(list, overCount, unknown = 0) {
+export function tally(list, { over: overCount, unknown = 0, same = 0 }) {
   if (list.matched_count < list.total_count) return overCount ? `${count(overCount)} of ${count(list.matched_count)} over` : '';
-  const over = overCount ? `, ${count(overCount)} of them over` : '';
+  const failures = same ? `, ${counted(overCount - same, 'failure')}` : '';
+  const over = overCount ? `, ${count(overCount)} of them over${failures}` : '';
   return `${counted(list.total_count, 'session')}${over}${unknown ? `${over ? ' so far' : ''}; ${count(unknown)} not read yet` : ''}`;
 }
 
