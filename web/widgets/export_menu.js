@@ -6,7 +6,7 @@ import { captioned, csvText, markdownText, save, saveText, shownTable, toPng, to
 import { emptyRoute, format, openLink } from '../lib/route.js';
 import { setSetting, setting } from '../lib/settings.js';
 import { factsLine, fileName, isWithoutPaths, linkHere, referenceNow } from '../lib/subject.js';
-import { copyText, toast } from './toast.js';
+import { copyPicture, copyText, toast } from './toast.js';
 
 /* The address of this page as it is now. */
 export function copyLink() {
@@ -62,6 +62,15 @@ async function counted(act) {
   }
 }
 
+/* Browsers give the clipboard to pages from this machine and by TLS alone. */
+const clipboardWhy = () => (navigator.clipboard?.write && globalThis.ClipboardItem ? '' : 'the browser allows it on localhost and https alone');
+
+/* The picture as PNG; what makes it is given as a promise, so that the browser still knows of the click. */
+function pictureToClipboard(title, drawing) {
+  const made = (async () => toPng(captioned(title, await drawing())))();
+  return counted(() => copyPicture(made));
+}
+
 /* In: name ("curve", part of the file name), title (text or function), and what there is:
  * - drawing() → {width, height, paint(context), legend} or a promise of it, see captioned() of export.js;
  *   null: not now, and no table of it either;
@@ -83,6 +92,7 @@ function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
   return [
     drawing && { word: 'Picture (PNG)', run: () => picture('png'), why },
     drawing && { word: 'Picture (SVG)', run: () => picture('svg'), why },
+    drawing && { word: 'Picture to the clipboard', run: () => pictureToClipboard(titleNow(), drawing), why: why || clipboardWhy() },
     (table || csv) && {
       word: 'Table (CSV)',
       why: csv ? '' : why,

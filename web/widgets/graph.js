@@ -2,7 +2,7 @@
  * graph.js: boxes and arrows where graph_layout.js put them, as SVG; a drag moves them, the wheel zooms
  * as on every plot. The same on a canvas, for a picture that leaves the page. */
 
-import { el, fill, svg } from '../lib/dom.js';
+import { consume, el, fill, svg } from '../lib/dom.js';
 import { cutMiddle, visible } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { bindGestures } from './gestures.js';
@@ -123,8 +123,8 @@ function createScene(moving, box) {
 }
 
 /* nodes: [{id, lines, share: of all, own: of all that is its own, className, title}]; edges: [{share, text, className, isDashed}].
- * onPick(id), onHover(id, mark), onLeave(). Out: see the end. */
-export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
+ * onPick(id), onHover(id, mark), onLeave(), onMenu(id, {x, y} of the window): what can be done with a box. Out: see the end. */
+export function createGraph({ onPick, onHover, onLeave, onMenu = null, onHint = () => {} }) {
   const moving = svg('g', {});
   const picture = svg('svg', { class: 'graph-picture', role: 'img' }, moving);
   const node = el('div', { class: 'graph' }, picture);
@@ -165,6 +165,13 @@ export function createGraph({ onPick, onHover, onLeave, onHint = () => {} }) {
     },
     { owner: node },
   );
+
+  picture.addEventListener('contextmenu', (event) => {
+    const id = idAt(event);
+    if (!id || !onMenu) return;
+    consume(event);
+    onMenu(id, { x: event.clientX, y: event.clientY });
+  });
 
   return {
     node,

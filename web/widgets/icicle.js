@@ -2,7 +2,7 @@
  * icicle.js: a flame graph, root on top, on our own canvas. The base is drawn when the window
  * moves, hover and pin on an overlay. It knows trees (icicle_layout.js), no profiles. */
 
-import { el } from '../lib/dom.js';
+import { consume, el } from '../lib/dom.js';
 import { begin } from '../lib/activity.js';
 import { token } from '../lib/theme.js';
 import { createLayers, markIn } from './canvas.js';
@@ -24,9 +24,9 @@ const MAX_SAME = 500;
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
 /* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node), onMove() after a zoom by hand; onWindow([from, to)) when another part
- * of the width is shown; onAll() asks for everything; isFlipped: the root stands at the bottom.
+ * of the width is shown; onAll() asks for everything; onMenu(node, {x, y} of the window, giveBack()): what can be done with a frame; isFlipped: the root stands at the bottom.
  * Out: see the end of this function; look is that of icicle_paint.js. */
-export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, onWindow = () => {}, onAll = () => {}, onHint = () => {}, isFlipped = false }) {
+export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, onWindow = () => {}, onAll = () => {}, onMenu = null, onHint = () => {}, isFlipped = false }) {
   const state = {
     tree: buildTree({ depth: [], frame: [], total: [], self: [] }),
     rects: makeRects(MAX_RECTS),
@@ -106,7 +106,7 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   });
   picture.append(keyboard.node);
   layers.watch(scroll);
-  bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver: layers.repaintOver, onHover, onLeave, onPick, onAll, onHint });
+  bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver: layers.repaintOver, onHover, onLeave, onPick, onAll, onMenu, onHint });
   scroll.addEventListener('scroll', layers.repaint, { passive: true });
   return icicleApi(state, { layers, keyboard, rows, moves, show });
 }
@@ -331,12 +331,22 @@ function apart({ tree, size }, node, many) {
 
 /* ---- pointer and wheel -------------------------------------------------------------- */
 
-function bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver, onHover, onLeave, onPick, onAll, onHint }) {
+function bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver, onHover, onLeave, onPick, onAll, onMenu, onHint }) {
   const { rects, scroll, span, size } = state;
   const at = ({ x, y }) => {
     const line = Math.floor((y + scroll.scrollTop) / ROW_PX);
     return rectAt(rects, x, state.isFlipped ? rowCount(state) - 1 - line : line, SNAP_PX);
   };
+  /* By the second button, or by the key for it where the keyboard is at a frame. */
+  picture.addEventListener('contextmenu', (event) => {
+    const isOfKey = event.button !== 2 && keyboard.active >= 0;
+    const box = picture.getBoundingClientRect();
+    const rect = isOfKey ? rectOf(state.tree, rects, keyboard.active) : at({ x: event.clientX - box.left, y: event.clientY - box.top });
+    if (!onMenu || rect < 0 || rects.merged[rect] || rects.node[rect] === 0) return;
+    consume(event);
+    const mark = markOf(rect);
+    onMenu(rects.node[rect], isOfKey ? { x: mark.left, y: mark.bottom } : { x: event.clientX, y: event.clientY }, () => isOfKey && keyboard.node.focus());
+  });
   bindGestures(
     picture,
     {

@@ -11,6 +11,7 @@ import { consume, el, fill } from '../lib/dom.js';
 import { spokenKey } from '../lib/keys.js';
 
 const AWAY_PX = 8;
+const FLOATING_PX = 320;
 const entriesOf = new WeakMap();
 const opened = { close: null };
 let serial = 0;
@@ -56,6 +57,32 @@ function place(popup, from) {
   popup.style.maxHeight = `${Math.floor(isUp ? above : below)}px`;
   const lacking = width + AWAY_PX - from.right;
   if (lacking > 0) popup.style.right = `${-Math.ceil(lacking)}px`;
+}
+
+let floating = null;
+
+/* A menu of a mark, at a place of the window. giveBack(): where the focus goes when it is closed by a key. */
+export function openMenuAt({ x, y }, title, entries, giveBack = () => {}) {
+  if (!floating) {
+    const button = el('button', { type: 'button', class: 'menu-anchor', tabindex: '-1', 'aria-haspopup': 'menu', 'aria-expanded': 'false' });
+    const node = el('div', { class: 'menu menu-floating' }, button);
+    floating = { node, button, title: '', giveBack };
+    floating.popup = createPopup({ id: `menu-${++serial}`, node, button, titleOf: () => floating.title });
+    button.addEventListener('focus', () => {
+      button.blur();
+      floating.giveBack();
+    });
+    node.addEventListener('keydown', (event) => {
+      if (!event.ctrlKey && !event.metaKey && !event.altKey && floating.popup.onKey(event.key)) consume(event);
+    });
+  }
+  const { node, button, popup } = floating;
+  Object.assign(floating, { title, giveBack });
+  button.setAttribute('aria-label', title);
+  document.querySelector('main').append(node);
+  node.style.left = `${Math.max(AWAY_PX, Math.min(x, window.innerWidth - FLOATING_PX))}px`;
+  node.style.top = `${y}px`;
+  popup.open(0, entries);
 }
 
 /* node: the menu; button: what opens it; titleOf() Out: {isOpen, open(at, entries), close(isFocusBack),

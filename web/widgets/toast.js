@@ -37,3 +37,13 @@ export async function copyText(text, what = 'Copied') {
     toast('Copying is not allowed here');
   }
 }
+
+/* A promise of a PNG to the clipboard, and the word that it is there. */
+export async function copyPicture(png) {
+  try {
+    await navigator.clipboard.write([new globalThis.ClipboardItem({ 'image/png': png })]);
+    toast('Picture copied');
+  } catch {
+    toast('Copying is not allowed here');
+  }
+}

@@ -40,7 +40,7 @@ async function frameAt(page, share, row) {
   return [box.x + box.width * share, box.y + row * 20 + 10];
 }
 
-export function run({ test, equal, includes, truth, daemon, open, fixtures, shared }) {
+export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
   test('the pane tells of the difference, however late its summary comes', async () => {
     const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=device_memory`);
     const [a, b] = await page.evaluate(async () => {
@@ -295,43 +295,6 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
     equal(await page.locator('.flame-part').count(), 1);
     await page.finish();
   });
-
-  test('callers and callees are two flame graphs below the lists, and a click on a caller makes it the middle', async () => {
-    const page = await open(place(await daemon('--demo'), '&view=callers&pin=f:f00000000001'), { canned: answers() });
-    equal(await page.locator('.callers-flames .flame-part h3').allInnerTexts(), ['Callers, the nearest below', 'Callees']);
-    const tree = page.locator('.callers-flames [role="tree"]').first();
-    await tree.focus();
-    for (const key of ['ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
-    await idle(page);
-    equal(new URL(page.url()).searchParams.get('pin'), 'f:f00000000000');
-    const [above, below] = await page.locator('.callers-flames .flame-part').evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()));
-    truth(above.bottom <= below.top + 1, 'the callees hang below the callers');
-    await page.finish();
-  });
-
-  test(
-    'a large flame graph is there in small, too: a drag over a part of it shows that part',
-    async () => {
-      const url = await daemon(join(shared, 'data/memprof/memory-large.prof'));
-      const page = await open(`${url}?tool=device_memory`);
-      const map = page.locator('.flame-minimap');
-      equal(await map.getAttribute('class'), 'brush flame-minimap');
-      const whole = await pixels(page, '.icicle-base');
-      const box = await map.boundingBox();
-      await page.mouse.move(box.x + 0.2 * box.width, box.y + box.height / 2);
-      await page.mouse.down();
-      await page.mouse.move(box.x + 0.4 * box.width, box.y + box.height / 2, { steps: 3 });
-      await page.mouse.up();
-      await idle(page);
-      includes(await map.getAttribute('class'), 'is-part');
-      truth((await pixels(page, '.icicle-base')) !== whole, 'another part is drawn');
-      await page.keyboard.press('0');
-      await idle(page);
-      equal([(await map.getAttribute('class')).includes('is-part'), await pixels(page, '.icicle-base')], [false, whole], '0 shows all again');
-      await page.finish();
-    },
-    { shared: true },
-  );
 
   test('devices stand side by side, each asked for alone', async () => {
     const asked = [];

@@ -7,7 +7,7 @@ import { later } from '../../lib/activity.js';
 import { button, el, figure, name } from '../../lib/dom.js';
 import { bytes, count, counted, percent, sourceLine, TIMES, visible, when } from '../../lib/format.js';
 import { copyButton, fact, facts, folded } from '../../widgets/details.js';
-import { addFilter, quoted } from './state.js';
+import { frameActs } from './acts.js';
 import { frameWords, shareBar } from './parts.js';
 import { amount, figureOf, isBytes, wholeWords } from './text.js';
 
@@ -83,7 +83,6 @@ function frameDetails({ url }, { callers: data, traces }, isPinned) {
   const node = data.nodes[0];
   const { frame } = node;
   const whole = frame.line ? `${frame.file}:${frame.line}` : frame.file;
-  const add = (kind) => () => url.choose(addFilter(url.state, kind, quoted(frame.function || frame.file)));
   const neighbours = (list, word) =>
     list.length
       ? folded(
@@ -119,15 +118,7 @@ function frameDetails({ url }, { callers: data, traces }, isPinned) {
         ? el(
             'p',
             { class: 'details-acts' },
-            act('only this', 'Keep stacks through it (focus)', add('focus')),
-            act('without it', 'Leave out stacks through it (ignore)', add('ignore')),
-            act('hide', 'Remove the frame from all stacks', add('hide')),
-            act('from here', 'Cut off what is above it (show from)', add('show_from')),
-            act('callers', 'Callers and callees (4)', () => url.choose({ view: 'callers' })),
-            act('source', 'Its file, line by line (5)', () => url.choose({ view: 'source' })),
-            act('sandwich', 'All its callers above, all its callees below', () =>
-              url.choose({ view: '', pivot: frame.id }),
-            ),
+            frameActs(url, frame).map(({ word, title, run }) => act(word, title, run)),
           )
         : null,
     ],

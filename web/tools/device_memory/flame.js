@@ -31,7 +31,6 @@ const MINIMAP_FRAMES = 40;
 export function createFlame({ url, subject, store, hint }) {
   const flame = { url, subject, store, hint, whole: null, parts: [], shown: '', takeBack: null };
   build(flame);
-  const main = () => flame.parts[0];
   return {
     node: flame.node,
     show: () => show(flame),
@@ -53,7 +52,7 @@ export function createFlame({ url, subject, store, hint }) {
     },
     showPin: () => flame.parts.forEach((part) => part.nodeOfPin() > 0 && part.zoomToPin()),
     focusFind: () => flame.find.focus(),
-    nextMatch: (by) => main()?.nextMatch(by),
+    nextMatch: (by) => nextMatch(flame, by),
     destroy() {
       flame.takeBack?.();
       flame.stopTheme();
@@ -83,6 +82,7 @@ function build(flame) {
     },
   });
   flame.foundText = el('span', { class: 'device-found', role: 'status' });
+  flame.matchText = el('span', { class: 'figure' });
   flame.invert = el('input', {
     type: 'checkbox',
     on: { change: () => url.choose({ invert: flame.invert.checked ? '1' : '', pin: null }) },
@@ -130,7 +130,7 @@ function flameMenu(flame) {
 }
 
 function onFindKey(flame, event) {
-  if (event.key === 'Enter') flame.parts[0]?.nextMatch(event.shiftKey ? -1 : 1);
+  if (event.key === 'Enter') nextMatch(flame, event.shiftKey ? -1 : 1);
   else if (event.key === 'Escape') {
     if (flame.find.value) {
       flame.find.value = '';
@@ -383,6 +383,14 @@ function search(flame) {
   const words = say.foundSentence(part.shown.data, { matched_total: total, matched_count: nodes }, nodes);
   fill(flame.foundText, all[0].isLiteral ? 'searched as plain text: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
   if (isThin && !isPivot) exactSearch(flame, find, nodes);
+}
+
+/* The next frame that was found, and which of them it is. */
+function nextMatch({ parts, foundText, matchText }, by) {
+  const at = parts[0]?.nextMatch(by);
+  if (!at) return;
+  fill(matchText, `${count(at.match)} of ${count(at.count)} · `);
+  if (!matchText.isConnected) foundText.prepend(matchText);
 }
 
 /* Of what is too small to be sent, the daemon knows the sum. */

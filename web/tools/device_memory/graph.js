@@ -9,6 +9,7 @@ import { boxSize, createGraph as createPicture, paintGraph } from '../../widgets
 import { layOutGraph, stopLayout } from '../../widgets/graph_layout.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { hideTooltip } from '../../widgets/tooltip.js';
+import { openFrameMenu } from './acts.js';
 import { countFilters } from './state.js';
 import { lighting, menuOf, neighbour } from './parts.js';
 import { createLoader } from './load.js';
@@ -33,6 +34,10 @@ export function createGraph({ url, subject, store, hint }) {
     onPick: (id) => id && url.pin(id === store.state.pin ? null : id),
     onHover: (id) => store.set({ hover: id }),
     onLeave: () => store.set({ hover: null }),
+    onMenu(id, place) {
+      const { frame } = state.data.nodes.find((node) => node.frame.id === id);
+      openFrameMenu(url, frame, say.siteName(frame), place);
+    },
     onHint: () => hint('Click the graph or hold Ctrl to zoom'),
   });
   state.said = el('p', { class: 'graph-said', role: 'status' });

@@ -7,6 +7,7 @@ import { createIcicle } from '../../widgets/icicle.js';
 import { searchTree } from '../../widgets/icicle_layout.js';
 import { ROW_PX } from '../../widgets/icicle_paint.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
+import { openFrameMenu } from './acts.js';
 import { coloursOf, findPath, matcher, nodeOfFrame, pathIds, readFlame } from './tree.js';
 import * as say from './text.js';
 
@@ -56,6 +57,12 @@ function lookOf(shown) {
   };
 }
 
+function openMenuOf(url, { names, tree }, node, ...where) {
+  const at = tree.frame[node];
+  hideTooltip();
+  openFrameMenu(url, { id: names.id[at], function: names.function[at], file: names.file[at] }, names.text[at], ...where);
+}
+
 /* onPick(path of ids | null); onWindow(range) of createIcicle; isFlipped: callers above, the frame below them. */
 export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped = false }) {
   const key = ++serial;
@@ -93,6 +100,7 @@ export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped =
       store.set({ hover: null });
       icicle.mark({ hover: -1, pin: nodeOfPin() });
     },
+    onMenu: (node, ...where) => openMenuOf(url, shown.read, node, ...where),
     onAll: () => (url.state.pin ? url.pin(null) : icicle.zoomTo(0)),
     onHint: () => hint('Click the chart or hold Ctrl to zoom'),
     onPick: (node) => onPick([shown.root, pathIds(shown.read, node)].filter(Boolean).join('.'), idOf(node)),
@@ -142,14 +150,16 @@ export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped =
       icicle.search(found.isHit);
       return found;
     },
+    /* Out: {match: from 1, count} of what was found, or null. */
     nextMatch(by) {
       const nodes = found?.nodes ?? [];
-      if (nodes.length === 0) return;
+      if (nodes.length === 0) return null;
       match = (match + by + nodes.length) % nodes.length;
       hoverNode = nodes[match];
       icicle.show(hoverNode);
       store.set({ hover: idOf(hoverNode) });
       icicle.mark({ hover: hoverNode, pin: nodeOfPin() });
+      return { match: match + 1, count: nodes.length };
     },
     destroy: icicle.destroy,
   };
