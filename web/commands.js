@@ -39,6 +39,8 @@ export const openHelp = () => withModule(loadHelp, (help) => help.openHelp(openS
 /* take({files}): see open_files.js. */
 export const openFilesDialog = (take) => withModule(() => import('./open_files.js'), (files) => files.openFilesDialog(take));
 
+export const openViews = () => withModule(() => import('./widgets/views.js'), (views) => views.openViews());
+
 /* sources: see palette.js. */
 export function openPalette(sources, first = '') {
   return withModule(
@@ -95,6 +97,7 @@ export function frameCommands({ open, entries, escape, sources, togglePane, take
     { keys: ['q'], does: 'details pane', run: togglePane, isOn: () => !document.body.classList.contains('is-plain') },
     { keys: ['y'], does: 'copy link to this state', run: () => void copyLink() },
     { gesture: 'arrow keys', does: 'inside the bar, the rail, the answer and the head of a panel, which are one stop of Tab each', run: () => false },
+    { does: 'save this view by name, or open a saved one', run: () => void openViews() },
     { does: 'set as A, to be compared', run: setAsA },
     { does: 'compare with A', run: compareWithA },
     ...goTo,

@@ -11,6 +11,7 @@ const DEFAULTS = {
   paths: 'with', // source paths in pictures and copies: with, without
   ask: 'together', // what a page asks while it opens: together, alone (to see each question in the browser's tools)
   last_a: '', // reference that was set as A
+  views: '', // saved views, as saved_views.js writes them
 };
 const listeners = new Set();
 const unstored = new Map();

@@ -107,6 +107,7 @@ function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
       run: () => rowsFor((rows) => copyText(markdownText(rows, titleNow(), factsLine()))),
     },
     { word: 'Copy link', key: 'y', run: copyLink },
+    { word: 'Saved views…', run: () => counted(async () => (await import('./views.js')).openViews()) },
     ...compareEntries(),
     (drawing || table) && {
       word: 'Leave out source paths',

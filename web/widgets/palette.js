@@ -7,6 +7,8 @@ import { isAbort } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
 import { capital, count, cutMiddle, visible } from '../lib/format.js';
 import { bindings, spokenKey } from '../lib/keys.js';
+import { openLink } from '../lib/route.js';
+import { savedViews } from '../lib/saved_views.js';
 import { openDialog } from './dialog.js';
 import { comboField, createListbox } from './listbox.js';
 import { menuCommands } from './menu.js';
@@ -28,6 +30,7 @@ export async function commandsNow() {
   const ofPage = [...rows.filter((row) => row.group !== 'Everywhere'), ...rows.filter((row) => row.group === 'Everywhere')];
   return [
     ...ofPage.map((row) => ({ word: capital(row.does), after: '', keys: row.keys, run: row.run, row })),
+    ...savedViews().map(({ name, query }) => ({ word: `Open view: ${visible(name)}`, after: '', keys: [], run: () => openLink(query) })),
     ...(await menuCommands())
       .filter((entry) => !entry.why && !entry.key)
       .map((entry) => ({
