@@ -4,6 +4,7 @@
 
 import { el } from '../lib/dom.js';
 import { byteStep, bytes, count, unitOf } from '../lib/format.js';
+import { lastBefore } from '../lib/range.js';
 import { token } from '../lib/theme.js';
 import { bindMarks, createLayers, markIn } from './canvas.js';
 import { increment, STEP_INCREMENTS } from './curve_marks.js';
@@ -15,8 +16,10 @@ const TOP_PX = 18;
 const GAP_FROM_PX = 6;
 const LABEL_GAP_PX = 16;
 const MAX_LABEL_PX = 160;
+const MAX_LETTERS = 24;
 const MEASURED = 50;
 const TICK_PX = 40;
+const LEAST_SHARE = 1 / 200;
 
 /* Pure: tops of the parts of each column: [part][column] → sum up to and with it. */
 export function stackUp(parts, columns) {
@@ -27,17 +30,36 @@ export function stackUp(parts, columns) {
   });
 }
 
+/* Pure: whether columns can stand at these times, each as wide as the time to the next: they ascend, and none is too narrow to
+ * be seen. */
+export function areApart(times) {
+  const whole = times.at(-1) - times[0];
+  return times.length > 1 && times.slice(1).every((time, at) => time - times[at] >= whole * LEAST_SHARE && time > times[at]);
+}
+
+/* Pure: edges of the columns as shares of the width, one more than there are columns: at times that are apart, the last one as
+ * wide as they are on the average; else all of one width. */
+export function edgesOf(columns, times) {
+  const isTimed = times?.length === columns && areApart(times);
+  if (!isTimed) return Array.from({ length: columns + 1 }, (_, at) => at / columns);
+  const [first, last] = [times[0], times.at(-1)];
+  const whole = (last - first) * (1 + 1 / (columns - 1));
+  return [...times.map((time) => (time - first) / whole), 1];
+}
+
 /* Column under x, or -1. */
-export function columnAt(x, width, columns) {
-  const at = Math.floor(((x - LEFT_PX) / Math.max(1, width - LEFT_PX)) * columns);
-  return at >= 0 && at < columns ? at : -1;
+export function columnAt(x, width, edges) {
+  const share = (x - LEFT_PX) / Math.max(1, width - LEFT_PX);
+  return share >= 0 && share < 1 ? lastBefore(edges.length, (at) => edges[at] <= share) : -1;
 }
 
 /* In: sentence(column), onHover(column, mark), onLeave(), onPick(column); keys: what they do.
- * Out: {node, draw({parts: [{fill(), values}], names, isBytes, label}), mark({a, b}), drawing(), destroy()}. */
+ * Out: {node, draw({parts: [{fill(), values}], names, times: where columns stand, or none, isBytes, label}), mark({a, b}),
+ * drawing(), destroy()}. */
 export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arrow keys move, Enter chooses A, then B.' }) {
   let data = { parts: [], names: [], isBytes: true, label: '' };
   let tops = [];
+  let edges = [0];
   let marks = { a: -1, b: -1 };
   let hover = -1;
   const columns = () => data.names.length;
@@ -50,7 +72,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arro
   const { size } = layers;
   const plot = el('div', { class: 'stacked' }, layers.nodes);
 
-  const left = (at) => LEFT_PX + ((size.width - LEFT_PX) * at) / columns();
+  const left = (at) => LEFT_PX + (size.width - LEFT_PX) * edges[at];
   const max = () => Math.max(1, ...(tops.at(-1) ?? [1]));
   const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / max();
   const boxOf = (at) => ({ x: left(at), y: TOP_PX, width: left(at + 1) - left(at), height: size.height - TOP_PX - BOTTOM_PX });
@@ -69,7 +91,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arro
         context.fillRect(from, y(high), Math.max(1, to - from - gap), Math.max(0.5, y(low) - y(high)));
       }
     }
-    paintNames(context, { names: data.names, left, size });
+    (edges.every((edge, at) => Math.abs(edge * columns() - at) < 1e-6) ? paintNames : paintApart)(context, { names: data.names, left, size });
   }
   function paintOver(context) {
     if (hover >= 0) {
@@ -99,7 +121,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arro
   layers.watch(plot);
   bindMarks(plot, {
     markAt({ x }) {
-      const at = columnAt(x, size.width, columns());
+      const at = columnAt(x, size.width, edges);
       return at < 0 ? null : at;
     },
     keyboard,
@@ -112,6 +134,7 @@ export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arro
     draw(next) {
       data = next;
       tops = stackUp(data.parts, columns());
+      edges = edgesOf(columns(), data.times);
       layers.setLabel(data.label);
       keyboard.setLabel(`${data.label} ${keys}`);
       keyboard.setItems(data.names.map((_, column) => ({ at: column })));
@@ -173,6 +196,24 @@ function paintNames(context, { names, left, size }) {
     const x = Math.min(size.width - half - 1, (left(at) + left(at + 1)) / 2);
     context.fillText(short, x, size.height - BOTTOM_PX + 6);
   }
+  context.textAlign = 'left';
+}
+
+/* Names of columns that are not of one width: as many as do not meet. */
+function paintApart(context, { names, left, size }) {
+  context.font = `12px ${token('sans')}`;
+  context.textBaseline = 'top';
+  context.textAlign = 'center';
+  context.fillStyle = token('text2');
+  let taken = LEFT_PX;
+  names.forEach((name, at) => {
+    const short = name.length > MAX_LETTERS ? `…${name.slice(1 - MAX_LETTERS)}` : name;
+    const half = context.measureText(short).width / 2;
+    const x = Math.min(size.width - half - 1, Math.max(LEFT_PX + half, (left(at) + left(at + 1)) / 2));
+    if (x - half < taken) return;
+    context.fillText(short, x, size.height - BOTTOM_PX + 6);
+    taken = x + half + LABEL_GAP_PX;
+  });
   context.textAlign = 'left';
 }
 

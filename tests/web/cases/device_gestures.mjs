@@ -2,8 +2,9 @@
  * device_gestures.mjs: what is done with frames on the Device Memory page: both flame graphs of a function, the menu of a frame,
  * the picture in small, and steps through what was found. */
 
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answerer, makeWorld } from '../canned.mjs';
 import { makeDevice } from '../canned_device.mjs';
@@ -26,7 +27,7 @@ async function frameAt(page, share, row) {
   return [box.x + box.width * share, box.y + (row + 0.5) * ROW_PX];
 }
 
-export function run({ test, equal, includes, truth, daemon, open, shared }) {
+export function run({ test, equal, includes, truth, daemon, open, shared, fixtures }) {
   test('callers and callees are two flame graphs below the lists, and a click on a caller makes it the middle', async () => {
     const page = await open(place(await daemon('--demo'), '&view=callers&pin=f:f00000000001'), { canned: answers() });
     equal(await page.locator('.callers-flames .flame-part h3').allInnerTexts(), ['Callers, the nearest below', 'Callees']);
@@ -120,5 +121,30 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     await page.locator('.toast', { hasText: 'Picture copied' }).waitFor();
     equal(await page.evaluate(async () => (await navigator.clipboard.read())[0].types), ['image/png']);
     await page.finish();
+  });
+
+  test('a series in the order of time is drawn to its scale, where the times are apart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'series-'));
+    try {
+      for (const [at, seconds] of [0, 60, 600].entries()) {
+        const file = join(folder, `memory${at + 1}.prof`);
+        copyFileSync(join(fixtures, 'memprof', `memory${at + 1}.prof`), file);
+        utimesSync(file, 1.7e9 + seconds, 1.7e9 + seconds);
+      }
+      const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=device_memory&view=series`);
+      const even = await pixels(page, '.stacked canvas');
+      truth(!(await text(page, '.panel-series h2')).includes('as wide as'), 'by name each is as wide as the others');
+      await page.locator('[aria-label="Order of the profiles"]').selectOption('time');
+      await idle(page);
+      includes(await text(page, '.panel-series h2'), 'each is as wide as the time to the next');
+      truth((await pixels(page, '.stacked canvas')) !== even, 'it is drawn so');
+      const box = await page.locator('.stacked').boundingBox();
+      await page.mouse.move(box.x + 64 + 0.5 * (box.width - 64), box.y + box.height / 2);
+      await idle(page);
+      includes(await text(page, '.tooltip'), 'memory2');
+      await page.finish();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 }

@@ -18,7 +18,7 @@ import { clauseParts, isGrave, sentenceParts } from '../../../web/lib/finding.js
 import { chipFault, liveSentence, relativeWords, trimSentence } from '../../../web/tools/device_memory/text.js';
 import { parse } from '../../../web/lib/route.js';
 import { sparkPath } from '../../../web/widgets/sparkline.js';
-import { stackUp } from '../../../web/widgets/stacked.js';
+import { areApart, columnAt, edgesOf, stackUp } from '../../../web/widgets/stacked.js';
 
 const BYTES = { name: 'space', unit: 'bytes' };
 const GIB = 1024 ** 3;
@@ -131,5 +131,14 @@ export function run({ test, equal }) {
       [4, 2],
     ]);
     equal(sparkPath([0, 2], 10, 12), 'M0 11.0L0.0 11.0L5.0 11.0L5.0 1.0L10.0 1.0L10 11.0Z');
+  });
+
+  test('columns are as wide as the time to the next, where that can be seen', () => {
+    equal(edgesOf(3, [100, 150, 300]).map((edge) => Number(edge.toFixed(4))), [0, 0.1667, 0.6667, 1], 'the last one as the average');
+    equal(edgesOf(4, null), [0, 0.25, 0.5, 0.75, 1]);
+    equal(edgesOf(2, [5, 5]), [0, 0.5, 1], 'two at one time');
+    equal([areApart([1, 2, 4]), areApart([1, 1, 4]), areApart([4, 2]), areApart([0, 1, 1000]), areApart([7])], [true, false, false, false, false]);
+    const width = 64 + 300;
+    equal([63, 64, 64 + 49, 64 + 51, 64 + 299, 64 + 300].map((x) => columnAt(x, width, edgesOf(3, [100, 150, 300]))), [-1, 0, 0, 1, 2, -1]);
   });
 }

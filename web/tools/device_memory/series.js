@@ -11,7 +11,7 @@ import { createLegend } from '../../widgets/legend.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { SET_SIZE, setFill } from '../../widgets/sets.js';
 import { sparkline } from '../../widgets/sparkline.js';
-import { createStacked } from '../../widgets/stacked.js';
+import { areApart, createStacked } from '../../widgets/stacked.js';
 import { createTable } from '../../widgets/table.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { moved, pickProfile, seriesParams } from './state.js';
@@ -115,14 +115,17 @@ function draw(series, data, asked) {
   }
   panel.body.append(series.left);
   series.parts = partsOf(data);
+  const times = url.state.order === 'time' ? data.profiles.map((profile) => profile.captured_at_ms) : null;
+  const isToScale = times?.every((time) => time != null) && areApart(times);
   panel.setTitle(
     `Live ${say.isBytes(data.metric) ? 'bytes' : 'allocations'} ${say.areMoments(data) ? 'at each moment' : 'of each profile'}`,
-    el('span', { class: 'dim' }, ` 1 … ${count(data.profiles.length)}, by call site, growing ones at the bottom`),
+    el('span', { class: 'dim' }, ` 1 … ${count(data.profiles.length)}, by call site, growing ones at the bottom${isToScale ? '; each is as wide as the time to the next' : ''}`),
   );
   series.legend.set(legendOf(series));
   series.chart.draw({
     parts: series.parts,
     names: say.profileNames(data),
+    times: isToScale ? times : null,
     isBytes: say.isBytes(data.metric),
     label: say.seriesLabel(data),
   });
