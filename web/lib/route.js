@@ -31,6 +31,7 @@ const KINDS = {
   large: 'text',
   a: 'text',
   b: 'text',
+  note: 'list',
   align: 'text',
   pin: 'pin',
   view: 'text',
@@ -68,7 +69,7 @@ const NAMES = Object.keys(KINDS);
 const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]]]));
 const LEVELS = ['session', 'host', 'module', 'space'];
 /* What belongs to one memory space of one module, or to one trace. */
-const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'pin', 'find', 'memory', 'whatif', 'drawer', 'glob'];
+const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'note', 'pin', 'find', 'memory', 'whatif', 'drawer', 'glob'];
 const MAX_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;

@@ -2,7 +2,8 @@
  * chart.js: what the curve and the timeline have in common: a plot of uPlot that follows its box and the theme, what
  * lies over it and moves, the slider that is its value for the keyboard. */
 
-import { el } from '../lib/dom.js';
+import { el, fill } from '../lib/dom.js';
+import { visible } from '../lib/format.js';
 import { nextFrame } from '../lib/activity.js';
 import { onTheme, token } from '../lib/theme.js';
 import { bindGestures } from './gestures.js';
@@ -115,7 +116,7 @@ export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...mo
 }
 
 /* What lies on a chart and moves without drawing it again: the lives of what is lit, the selected window, the moment,
- * marks A and B, where the peak would be next. Out: {node, set(patch), place(xOf, width), isOnGrip(place)}; xOf(value) → pixels from the left of the plot. */
+ * marks A and B, notes [{at, text}], where the peak would be next. Out: {node, set(patch), place(xOf, width), isOnGrip(place)}; xOf(value) → pixels from the left of the plot. */
 function createOverlay({ flagClass, isFlagOnTop, unit }) {
   const makeSpan = () => el('div', { class: 'curve-span', hidden: true });
   const spans = [makeSpan()];
@@ -126,8 +127,9 @@ function createOverlay({ flagClass, isFlagOnTop, unit }) {
   );
   const nextWord = el('span', { class: 'curve-next-word' });
   const next = el('div', { class: 'curve-next', hidden: true }, nextWord);
-  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, spans, next, isFlagOnTop ? [moment, flags] : [flags, moment]);
-  let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null }, next: null };
+  const notes = el('div', {});
+  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, spans, next, notes, isFlagOnTop ? [moment, flags] : [flags, moment]);
+  let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null }, next: null, notes: [] };
   let at = { xOf: null, width: 0, momentX: 0 };
 
   const stretch = (box, range, min) => {
@@ -157,11 +159,13 @@ function createOverlay({ flagClass, isFlagOnTop, unit }) {
     next.classList.toggle('is-left', stand(next, shown.next?.step ?? null) > at.width / 2);
     stand(flags[0], shown.marks.a);
     stand(flags[1], shown.marks.b);
+    shown.notes.forEach((note, i) => notes.children[i].classList.toggle('is-left', stand(notes.children[i], note.at) > at.width / 2));
   };
   return {
     node,
     set(patch) {
       shown = { ...shown, ...patch };
+      if (patch.notes) fill(notes, patch.notes.map(({ text }) => el('div', { class: 'curve-note' }, el('span', { class: 'curve-note-word' }, visible(text)))));
       while (spans.length < shown.spans.length) {
         spans.push(makeSpan());
         spans[0].after(spans[spans.length - 1]);

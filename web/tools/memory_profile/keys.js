@@ -4,7 +4,9 @@
 import { time } from '../../lib/format.js';
 import { nextMarks, swappedMarks } from '../../lib/marks.js';
 import { isUnclaimed } from '../../lib/keys.js';
+import { withNote } from '../../lib/notes.js';
 import { around, following, moved, zoomed } from '../../lib/range.js';
+import { askNote } from '../../widgets/notes.js';
 import { MIN_PS } from '../../widgets/timeline.js';
 import { GROUPS } from './filter.js';
 import { isReplayed, rangePatch } from './state.js';
@@ -16,7 +18,7 @@ const FAR = 10;
 /* For `?`: what the mouse does; the same on every plot. */
 const GESTURES = [
   ['hover the chart', 'what the event there was, and what it left in use'],
-  ['click an allocation', 'pins it: stack, category and life; again unpins'],
+  ['click an allocation', 'pins it: what made it and how long it lives; sets the time too; again unpins'],
   ['click beside them', 'sets the time: table and address map follow'],
   ['drag', 'selects a window of time'],
   ['Shift drag', 'pans'],
@@ -150,6 +152,11 @@ function markKeys({ trace, url, say, timeNow }) {
       say(`A window begins at ${time(timeNow(), 1e6)}; M again ends it`);
     }
   };
+  const note = () => {
+    const at = timeNow();
+    const text = url.wanted.notes.find((each) => each.at === at)?.text ?? '';
+    askNote({ place: time(at, 1e6), text, onSave: (words) => url.choose({ note: withNote(url.route.note, at, words) }) });
+  };
   const swap = () => {
     const swapped = swappedMarks(url.wanted);
     if (swapped) url.choose(swapped);
@@ -158,6 +165,7 @@ function markKeys({ trace, url, say, timeNow }) {
   return [
     { keys: ['m'], does: 'mark the time as A, then B; third clears', run: () => url.choose(nextMarks(url.wanted, timeNow())) },
     { keys: ['x'], does: 'swap A and B', run: swap },
+    { keys: ['t'], does: 'write a note at the time', run: note },
     { keys: ['M'], does: 'window: begin at the time; again: end there; third clears', run: markWindow },
     { does: 'let the selected window go', run: () => url.choose({ sel: '' }), isOn: () => url.wanted.window != null },
   ];

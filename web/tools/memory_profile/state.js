@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * state.js: what the URL asks of the Memory Profile. Pure. */
 
+import { notesOf } from '../../lib/notes.js';
 import { isAll } from '../../lib/range.js';
 import { pinText } from '../../lib/route.js';
 import { markOf, windowOf } from './load.js';
@@ -35,7 +36,7 @@ export const stackPatch = (by, pool) => (by === (stackDefault(pool) || 'none') ?
 
 const isLeftOut = (view, pool) => Boolean(pool) && ((pool.end && OVER_TIME.includes(view)) || (view === 'whatif' && !isReplayed(pool)));
 
-/* {time (ps, null: the peak), from, to, window, a, b, pin (as in pins.js, or null), view, stack, isFree,
+/* {time (ps, null: the peak), from, to, window, a, b, notes, pin (as in pins.js, or null), view, stack, isFree,
  * isFragmentation}. */
 export function wantedOf(route, pool) {
   return {
@@ -45,6 +46,7 @@ export function wantedOf(route, pool) {
     window: windowOf(route.sel),
     a: markOf(route.a),
     b: markOf(route.b),
+    notes: notesOf(route.note),
     pin: route.pin && PIN.test(pinText(route.pin)) ? pinText(route.pin) : null,
     view: VIEWS.includes(route.view) && !isLeftOut(route.view, pool) ? route.view : VIEWS[0],
     isEnd: Boolean(pool?.end),

@@ -6,11 +6,13 @@ import { later } from '../../lib/activity.js';
 import { isAbort, Problem } from '../../lib/api.js';
 import { button, el, figure, fill } from '../../lib/dom.js';
 import { bytes, count, counted, duration, signedBytes, time, visible } from '../../lib/format.js';
+import { withNote } from '../../lib/notes.js';
 import { token } from '../../lib/theme.js';
 import { createBrush } from '../../widgets/brush.js';
 import { explainEntry, nodesOf } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { createLanes } from '../../widgets/lanes.js';
+import { createNotesLine } from '../../widgets/notes.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createTimeline, MIN_PS } from '../../widgets/timeline.js';
 import { timelineDrawing } from '../../widgets/timeline_picture.js';
@@ -51,10 +53,11 @@ export function createTimelinePanel({ trace, url, spanOf, pinnedOf, onReading, o
   state.brushRow = el('div', { class: 'brush-row' }, state.brush.node);
   state.brushRow.style.paddingLeft = `${LEFT_PX}px`;
   state.line = createWindowLine({ trace, url });
+  state.notes = createNotesLine({ wordsOf: (ps) => time(ps, 1e6), onGo: url.setTime, onDrop: (ps) => url.choose({ note: withNote(url.route.note, ps, '') }) });
   const { chart, lanes } = state;
   const panel = createPanel('panel-time', 'Memory over time', { menu: () => [exportsOf(state)(), explainEntry('curve')] });
   panel.node.dataset.explain = 'curve';
-  panel.body.append(state.line.node, el('div', { class: 'time-chart' }, chart.node), state.bands.node, lanes.node, state.brushRow);
+  panel.body.append(state.line.node, state.notes.node, el('div', { class: 'time-chart' }, chart.node), state.bands.node, lanes.node, state.brushRow);
   panel.setAside(hint.node, ...state.legend.nodes, state.bands.choice);
   state.panel = panel;
   return {
@@ -227,7 +230,9 @@ function place(state, { isMoving = false } = {}) {
     span: spanOf(),
     a: wanted.a,
     b: wanted.b,
+    notes: wanted.notes,
   });
+  state.notes.set(wanted.notes);
   brush.setRange(url.range().map((ps) => ps - trace.all[0]));
 }
 

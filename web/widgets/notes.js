@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * notes.js: the line of notes that stand on a time axis, each a way to its time, and the dialog that asks for the words of one. */
+
+import { button, el, fill } from '../lib/dom.js';
+import { visible } from '../lib/format.js';
+import { MAX_TEXT } from '../lib/notes.js';
+import { dialogHead, openDialog } from './dialog.js';
+
+/* wordsOf(at): a time in words; onGo(at), onDrop(at). Out: {node, set([{at, text}])}. */
+export function createNotesLine({ wordsOf, onGo, onDrop }) {
+  const node = el('ul', { class: 'notes-line', 'aria-label': 'Notes', hidden: true });
+  let said = '';
+  const row = ({ at, text }) =>
+    el(
+      'li',
+      {},
+      button('link-button', () => onGo(at), wordsOf(at)),
+      ` ${visible(text)} `,
+      button('icon-button', () => onDrop(at), '×', { 'aria-label': `Remove the note at ${wordsOf(at)}` }),
+    );
+  return {
+    node,
+    set(notes) {
+      const words = JSON.stringify(notes);
+      if (words === said) return;
+      said = words;
+      fill(node, notes.map(row));
+      node.hidden = notes.length === 0;
+    },
+  };
+}
+
+/* Asks for the words of a note; onSave(text), "" takes it away. */
+export function askNote({ place, text, onSave }) {
+  const input = el('input', { type: 'text', maxlength: String(MAX_TEXT), 'aria-label': `Note at ${place}`, value: text });
+  openDialog({
+    title: `Note at ${place}`,
+    className: 'views',
+    content(close) {
+      const save = (event) => {
+        event.preventDefault();
+        close();
+        onSave(input.value);
+      };
+      return [
+        dialogHead(`Note at ${place}`, close),
+        el(
+          'div',
+          { class: 'dialog-body' },
+          el('form', { class: 'view-form', on: { submit: save } }, input, button('text-button', () => {}, 'Save', { type: 'submit' })),
+          el('p', { class: 'dim' }, 'It stands on the chart and in the link of this page. An empty note is removed.'),
+        ),
+      ];
+    },
+  });
+  input.focus();
+  input.select();
+}
