@@ -16,6 +16,7 @@
 #include "door/analysis_capacity.h"
 #include "door/analysis_device_fit.h"
 #include "door/analysis_fleet.h"
+#include "door/analysis_live.h"
 #include "door/analysis_pool.h"
 #include "door/analysis_verdict.h"
 #include "model/oom/model.h"

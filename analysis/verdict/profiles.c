@@ -3,7 +3,7 @@
 
 #include "base/sum.h"
 #include "model/device_memory/frames.h"
-#include "model/device_memory/trend.h"
+#include "model/trend.h"
 #include "read/library.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 #include "analysis.h"
 
 #include "bytes.h"
-#include "model/device_memory/trend.h"
+#include "model/trend.h"
 #include "profile_ask.h"
 #include "read/library.h"
 #include "subject.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/device_memory/trend.h"
+#include "model/trend.h"
 
 static const double MIN_FIT = 0.8, TOLERANCE = 0.01;
 
