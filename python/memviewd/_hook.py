@@ -115,6 +115,7 @@ def _on_cuda(torch):
         return
     _armed.add("cuda")
     _guarded("history", _record, torch, _entries())
+    _guarded("watch", _watch)
     torch._C._cuda_attach_out_of_memory_observer(_on_out_of_memory)
     _mark("cuda")
     _guarded("capture", _listen)
@@ -125,15 +126,25 @@ def _arm_torch(torch):
     torch.cuda._lazy_call(lambda: _guarded("torch", _on_cuda, torch))
 
 
-# ---- memviewd capture ---------------------------------------------------------------------
+# ---- memviewd capture, memviewd watch -------------------------------------------------------
 
-def _listen():
+def _ours(name):
     """By a package of a name of ours: the program's `import memviewd` finds its own."""
     import importlib
     package = type(sys)("_memviewd")
     package.__path__ = [os.path.join(HERE, "memviewd")]
     sys.modules.setdefault(package.__name__, package)
-    importlib.import_module("_memviewd._capture").listen(FOLDER)
+    return importlib.import_module("_memviewd." + name)
+
+
+def _listen():
+    _ours("_capture").listen(FOLDER)
+
+
+def _watch():
+    every_s = os.environ.get("MEMVIEWD_WATCH")
+    if every_s:
+        _ours("_live").begin(FOLDER, float(every_s))
 
 
 # ---- exceptions that nobody catches ---------------------------------------------------------
@@ -182,6 +193,7 @@ def _arm(module):
     else:
         _mark(name, getattr(module, "__version__", ""))
         _guarded("capture", _listen)
+        _guarded("watch", _watch)
 
 
 def _arm_behind(loader):
@@ -223,5 +235,5 @@ if __name__ == "sitecustomize":
     if FOLDER and sys.version_info >= (3, 8):
         _guarded("start", _begin)
     # As without us: where there is none site.py gets the ImportError that it expects.
-    _ours = sys.modules.pop("sitecustomize")
+    _this = sys.modules.pop("sitecustomize")
     import sitecustomize  # noqa: F401

@@ -11,6 +11,7 @@
 #include "server/cmd/options.h"
 #include "server/cmd/run_address.h"
 #include "server/cmd/run_report.h"
+#include "server/cmd/watch_show.h"
 #include "server/run/ask.h"
 #include "server/run/child.h"
 #include "server/run/dump_copy.h"
@@ -155,6 +156,15 @@ static char *own_program(void)
     return real;
 }
 
+/* NULL: `run`, or nothing is to be shown. */
+static struct watch_show *show_begin(const struct run *run)
+{
+    const struct options *options = run->options;
+    return options->watch_every && !options->is_quiet
+               ? watch_show_new(run->folder.path, run->tee, watch_show_every_ms(options->watch_every))
+               : NULL;
+}
+
 static bool command_run(struct run *run)
 {
     char *own = run->inject.path && !getenv("MEMVIEWD") ? own_program() : NULL;
@@ -162,6 +172,7 @@ static bool command_run(struct run *run)
                                                {"MEMVIEWD_RUN", run->folder.path},
                                                {"PYTHONPATH", run->inject.path},
                                                {"MEMVIEWD_HISTORY", run->history},
+                                               {"MEMVIEWD_WATCH", run->inject.path ? run->options->watch_every : NULL},
                                                {"MEMVIEWD", own},
                                                {NULL, NULL}};
     run->kills_before = cgroups_oom_kill_count("");
@@ -175,7 +186,10 @@ static bool command_run(struct run *run)
     struct dump_limit_watch *watch = run->flags.value && !run->flags.is_own ? dump_limit_watch_new(&run->limit) : NULL;
     if (!tee_start(run->tee))
         log_line("no thread could be made: part of the output is lost");
+    struct watch_show *show = show_begin(run);
     run->end = child_wait(&run->child, run->tee);
+    if (show)
+        watch_show_free(show);
     tee_free(run->tee);
     if (watch)
         dump_limit_watch_free(watch);
@@ -291,11 +305,25 @@ static size_t programs_keep(struct run *run)
                           : dump_limit_apply(&run->limit);
 }
 
+/* What `watch` saw, or why it saw nothing. */
+static void say_watched(const struct run *run)
+{
+    const struct options *options = run->options;
+    if (!options->watch_every || options->is_quiet || watch_show_say_end(run->folder.path, run->began_ns))
+        return;
+    const struct run_report report = {
+        .is_injected = run->inject.path != NULL, .refusal = inject_refusal(run->arguments), .marks = &run->marks};
+    log_line("nothing to show: no process below it took a device with PyTorch or JAX%s",
+             options->has_no_hook ? " that --no-inject lets memviewd ask" : "");
+    run_report_say_armed(&report);
+}
+
 static void cmd_run_finish(struct run *run)
 {
     bool is_quiet = run->options->is_quiet, is_host = is_host_memory(run), is_captured = ask_end(run->folder.path);
     size_t failure_count = failures_count(run);
     run->marks = inject_marks_take(run->folder.path);
+    say_watched(run);
     if (is_killed(run) && !is_host && !is_quiet)
         log_line("it was ended by signal 9, which somebody sent: the kernel ended no process here for lack of memory");
     bool has_failure = failure_count + run->marks.failure_count > 0;
@@ -334,7 +362,8 @@ int cmd_run(const struct options *options)
     struct run run = {.options = options};
     int status;
     if (options->paths.count == 0)
-        return cmd_run_refuse("which command? memviewd run -- python train.py");
+        return cmd_run_refuse(options->watch_every ? "which command? memviewd watch -- python train.py"
+                                                   : "which command? memviewd run -- python train.py");
     if (options->program_count < 1 || options->dump_limit_mib < 1 || options->dump_limit_mib > MAX_LIMIT_MIB ||
         options->history_count < 0)
         return cmd_run_refuse("--programs and --dump-limit must be numbers above 0, --history one of 0 or more");

@@ -2,6 +2,8 @@
  * commands.h: the subcommands and their exit status. */
 #pragma once
 
+#include <stdbool.h>
+
 enum commands_exit {
     COMMANDS_DONE = 0,
     COMMANDS_FINDING = 1,  /* over budget, differs, not recognised */
@@ -15,6 +17,12 @@ enum commands_bit_at {
 #include "server/cmd/commands.def"
 #undef COMMAND
 };
+
+/* Its operands are a command that it becomes the runner of. */
+static inline bool commands_is_run(enum commands_bit_at command)
+{
+    return command == COMMANDS_BIT_AT_RUN || command == COMMANDS_BIT_AT_WATCH;
+}
 
 struct options;
 

@@ -37,7 +37,7 @@ static int end_of_output(int status)
 /* The daemon, `capture` and the processes of `mcp` put themselves in a box of their own, and these start programs. */
 static bool is_boxed(enum commands_bit_at command, const struct options *options)
 {
-    return command != COMMANDS_BIT_AT_SERVE && command != COMMANDS_BIT_AT_RUN && command != COMMANDS_BIT_AT_MCP &&
+    return command != COMMANDS_BIT_AT_SERVE && !commands_is_run(command) && command != COMMANDS_BIT_AT_MCP &&
            command != COMMANDS_BIT_AT_CAPTURE && !options->is_confirmed;
 }
 
@@ -54,7 +54,7 @@ static int main_run(enum commands_bit_at command, char *const *arguments)
         if (command == COMMANDS_BIT_AT_SERVE)
             options_take_runs(&options);
         bool has_paths =
-            command != COMMANDS_BIT_AT_RUN && command != COMMANDS_BIT_AT_MCP && command != COMMANDS_BIT_AT_CAPTURE;
+            !commands_is_run(command) && command != COMMANDS_BIT_AT_MCP && command != COMMANDS_BIT_AT_CAPTURE;
         if (has_paths)
             input_path_respell(&options);
         else
@@ -69,7 +69,7 @@ static int main_run(enum commands_bit_at command, char *const *arguments)
         remote_stop();
     }
     options_free(&options);
-    bool has_status_of_its_own = command == COMMANDS_BIT_AT_RUN || status > COMMANDS_FINDING;
+    bool has_status_of_its_own = commands_is_run(command) || status > COMMANDS_FINDING;
     return has_status_of_its_own ? status : end_of_output(status);
 }
 
@@ -98,7 +98,8 @@ static bool asks_for_help(char **arguments)
 
 int main(int count, char **arguments)
 {
-    bool is_run = count > 1 && strcmp(arguments[1], "run") == 0; /* hands on what it has, closed ones too */
+    /* They hand on what they have, closed ones too. */
+    bool is_run = count > 1 && (strcmp(arguments[1], "run") == 0 || strcmp(arguments[1], "watch") == 0);
     if (!is_run) {
         open_standard_descriptors();
         signal(SIGCHLD, SIG_DFL); /* where it was ignored at the start, wait(2) would get no status */

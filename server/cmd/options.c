@@ -31,6 +31,7 @@ struct option {
 #define FIT (1u << COMMANDS_BIT_AT_FIT)
 #define EXPLAIN (1u << COMMANDS_BIT_AT_EXPLAIN)
 #define RUN (1u << COMMANDS_BIT_AT_RUN)
+#define WATCH (1u << COMMANDS_BIT_AT_WATCH)
 #define CAPTURE (1u << COMMANDS_BIT_AT_CAPTURE)
 #define TOP (1u << COMMANDS_BIT_AT_TOP)
 #define DIFF (1u << COMMANDS_BIT_AT_DIFF)
@@ -135,7 +136,7 @@ bool options_read(enum commands_bit_at command, char *const *arguments, struct o
     for (char *const *at = arguments; *at; at++) {
         if (is_ended || (*at)[0] != '-' || (*at)[1] == '\0') {
             list_add(&options->paths, *at);
-            is_ended |= command == COMMANDS_BIT_AT_RUN;
+            is_ended |= commands_is_run(command);
         } else if (strcmp(*at, "--") == 0)
             is_ended = true;
         else if (!read_option(command, &at, options, reason, reason_size))
@@ -197,7 +198,9 @@ void options_print_help(enum commands_bit_at command)
         printf("  %-*s %s%s%s%s\n", output_width(left, OPTIONS_LEFT_COLUMNS), left, option->help,
                has_default ? " (" : "", has_default ? option->default_value : "", has_default ? ")" : "");
     }
-    if (command == COMMANDS_BIT_AT_RUN)
+    if (command == COMMANDS_BIT_AT_WATCH)
+        fputs(WATCH_NOTES, stdout);
+    if (commands_is_run(command))
         fputs(RUN_NOTES, stdout);
     if (!is_default)
         return;

@@ -37,7 +37,8 @@ struct options {
     const char *bind, *allowed_hosts, *web_folder, *token_file, *log_format, *listen, *path_prefix, *frame_ancestors,
         *cache_folder, *module, *moment, *base_moment, *memory, *by, *metric, *category_rules, *libraries, *capacity,
         *libtpu, *cuda_plugin, *topology, *plan_folder, *max_total, *baseline, *tolerance, *format, *out_path,
-        *run_logdir, *shard, *schema, *catalog, *endpoint_url, *capture_logdir, *older_than, *objects, *patch_change;
+        *run_logdir, *shard, *schema, *catalog, *endpoint_url, *capture_logdir, *older_than, *objects, *patch_change,
+        *watch_every;
     const char *notify_url, *notify_format, *notify_secret; /* of --notify */
     bool is_fit, is_confirmed, is_patch, is_demo, is_waiting, is_without_token, is_shared, is_without_uploads,
         is_without_sandbox, is_verbose, is_json, is_csv, is_markdown, is_normalized, has_machinery, is_without_inlined,

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,14 @@ enum { PART_BYTES = 1 << 16 };
 /* After the child's end what it wrote is there, if a moment later of a terminal. Others that hold the stream open and
  * go on writing are not waited for; the time that writing takes us is not counted. */
 enum { QUIET_MS = 50, LAST_MS = 1000 };
+enum { SHOWN_BYTES = 256, COLUMNS_UNKNOWN = 80 };
+
+/* The terminal that stderr is, with a line of ours that whoever writes there wipes first. */
+struct screen {
+    pthread_mutex_t mutex;
+    char line[SHOWN_BYTES];          /* empty: none */
+    bool is_at_begin, is_line_drawn; /* of the terminal's line: is the cursor there, and does ours stand in it */
+};
 
 struct stream {
     int outer;        /* 1 or 2: ours */
@@ -29,9 +38,11 @@ struct stream {
     pthread_mutex_t mutex; /* of `inner`, which the thread closes */
     int over;              /* at its end once the child has ended */
     struct run_log *log;
+    struct screen *screen;
 };
 
 struct tee {
+    struct screen screen;
     struct stream streams[2];
     size_t stream_count;
     bool is_shared; /* the only stream is of both */
@@ -86,8 +97,13 @@ static bool pipe_open(struct stream *stream)
 static bool stream_open(struct tee *tee, int outer, struct run_log *log)
 {
     struct stream *stream = &tee->streams[tee->stream_count++];
-    *stream = (struct stream){
-        .outer = outer, .inner = -1, .child = -1, .is_terminal = isatty(outer), .over = tee->over[0], .log = log};
+    *stream = (struct stream){.outer = outer,
+                              .inner = -1,
+                              .child = -1,
+                              .is_terminal = isatty(outer),
+                              .over = tee->over[0],
+                              .log = log,
+                              .screen = &tee->screen};
     pthread_mutex_init(&stream->mutex, NULL);
     return stream->is_terminal ? terminal_open(stream) : pipe_open(stream);
 }
@@ -117,6 +133,8 @@ struct tee *tee_new(struct run_log *log, struct err *err)
 {
     struct tee *tee = memory_new(sizeof(*tee));
     struct stat ours[2];
+    tee->screen.is_at_begin = true;
+    pthread_mutex_init(&tee->screen.mutex, NULL);
     bool is_there[2] = {is_given(1) && fstat(1, &ours[0]) == 0, is_given(2) && fstat(2, &ours[1]) == 0};
     tee->is_shared = is_there[0] && is_there[1] && ours[0].st_dev == ours[1].st_dev &&
                      ours[0].st_ino == ours[1].st_ino && ours[0].st_rdev == ours[1].st_rdev;
@@ -169,6 +187,61 @@ static bool all_write(int outer, const char *bytes, size_t size)
     return true;
 }
 
+/* ---- Our line ------------------------------------------------------------------- */
+
+/* With the screen's mutex. The cursor stays at the beginning. */
+static void line_draw(struct screen *screen)
+{
+    struct winsize size;
+    char text[SHOWN_BYTES + 8];
+    bool has_size = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    int columns = (has_size ? size.ws_col : COLUMNS_UNKNOWN) - 1; /* in the last one a terminal may go on */
+    if (screen->line[0] == '\0' || !screen->is_at_begin)
+        return;
+    int length = snprintf(text, sizeof(text), "\r\033[K%.*s\r", columns > 0 ? columns : 0, screen->line);
+    screen->is_line_drawn = all_write(STDERR_FILENO, text, (size_t)length);
+}
+
+static void line_wipe(struct screen *screen)
+{
+    static const char wiped[] = "\r\033[K";
+    if (screen->is_line_drawn)
+        all_write(STDERR_FILENO, wiped, sizeof(wiped) - 1);
+    screen->is_line_drawn = false;
+}
+
+void tee_show(struct tee *tee, const char *line)
+{
+    struct screen *screen = &tee->screen;
+    if (!isatty(STDERR_FILENO))
+        return;
+    pthread_mutex_lock(&screen->mutex);
+    bool is_same = line && screen->is_line_drawn && strncmp(screen->line, line, sizeof(screen->line) - 1) == 0;
+    if (!line)
+        line_wipe(screen);
+    snprintf(screen->line, sizeof(screen->line), "%s", line ? line : "");
+    if (!is_same)
+        line_draw(screen);
+    pthread_mutex_unlock(&screen->mutex);
+}
+
+/* What the child has printed; false when it can no longer be written. */
+static bool part_show(const struct stream *stream, const char *part, size_t length)
+{
+    struct screen *screen = stream->screen;
+    if (!stream->is_terminal)
+        return all_write(stream->outer, part, length);
+    pthread_mutex_lock(&screen->mutex);
+    line_wipe(screen);
+    bool is_written = all_write(stream->outer, part, length);
+    screen->is_at_begin = part[length - 1] == '\n';
+    line_draw(screen);
+    pthread_mutex_unlock(&screen->mutex);
+    return is_written;
+}
+
+/* ---- The threads ---------------------------------------------------------------- */
+
 /* Waits for bytes, or the end of the child: then for a while only. False when there will be none. */
 static bool is_ready(const struct stream *stream, bool *is_over)
 {
@@ -192,7 +265,7 @@ static void *stream_copy(void *context)
         if (length <= 0) /* a terminal that everybody closed is an error */
             break;
         run_log_add(stream->log, part, (size_t)length);
-        if (!all_write(stream->outer, part, (size_t)length))
+        if (!part_show(stream, part, (size_t)length))
             break;
     }
     pthread_mutex_lock(&stream->mutex);
@@ -225,5 +298,6 @@ void tee_free(struct tee *tee)
         pthread_mutex_destroy(&stream->mutex);
     }
     end_close(&tee->over[0]);
+    pthread_mutex_destroy(&tee->screen.mutex);
     free(tee);
 }

@@ -38,12 +38,13 @@ class Box:
     def __init__(self, binary, folder):
         self.binary, self.folder = binary, folder
         self.runs = os.path.join(folder, "runs")
+        self.word = "run"
         self.environment = {**os.environ, "LC_ALL": "C.UTF-8"}
         for name in ("XLA_FLAGS", *LABEL_VARIABLES):
             self.environment.pop(name, None)
 
     def command(self, *command, options=()):
-        return [self.binary, "run", f"--logdir={self.runs}", *options, "--", *command]
+        return [self.binary, self.word, f"--logdir={self.runs}", *options, "--", *command]
 
     def script(self, text):
         path = os.path.join(self.folder, f"script{len(os.listdir(self.folder))}.py")
@@ -103,10 +104,10 @@ def dump(number, name="jit_step", extra=0):
 OUT_OF_MEMORY = f"\nprint(open({COMPILE_TEXT!r}).read(), file=sys.stderr)\nsys.exit(1)\n"
 
 
-def on_terminal(box, *command, rows=31, columns=97):
+def on_terminal(box, *command, rows=31, columns=97, options=()):
     ours, theirs = pty.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    job = box.start(*command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    job = box.start(*command, options=options, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
                     preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(theirs)
     return job, ours

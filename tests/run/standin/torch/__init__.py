@@ -32,7 +32,7 @@ def called(name, *args, **kwargs):
 
 
 device = made.Caching(2, capacity=256 << 20, others=21 << 20)
-observers, queued_calls, state = [], [], {"is_initialized": False, "has_history": False}
+observers, queued_calls, state = [], [], {"is_initialized": False, "has_history": False, "peak": 0}
 
 
 # ---- torch._C -----------------------------------------------------------------------------
@@ -90,17 +90,34 @@ def _lazy_init():
     state["is_initialized"] = True
 
 
+# ---- torch.cuda ---------------------------------------------------------------------------
+
+def memory_stats(device=None):
+    """of device 0, the only one in use; keys that are asked for"""
+    called("memory_stats", device)
+    ours = globals()["device"]
+    allocated, reserved, peak = (ours.requested(), ours.reserved, state["peak"]) if not device else (0, 0, 0)
+    return {"allocated_bytes.all.current": allocated, "reserved_bytes.all.current": reserved, "allocated_bytes.all.peak": peak}
+
+
+def mem_get_info(device=None):
+    called("mem_get_info", device)
+    return globals()["device"].device_free, globals()["device"].capacity
+
+
 memory = types.SimpleNamespace(_record_memory_history=_record_memory_history_2_0 if KIND == "2.0" else _record_memory_history,
                                _dump_snapshot=_dump_snapshot)
 cuda = types.SimpleNamespace(memory=memory, _lazy_call=_lazy_call, init=_lazy_init, is_initialized=lambda: state["is_initialized"],
-                             OutOfMemoryError=OutOfMemoryError)
+                             OutOfMemoryError=OutOfMemoryError, device_count=lambda: 2, memory_stats=memory_stats, mem_get_info=mem_get_info)
 
 
 def empty(size, device="cpu", dtype=None):
     """`size` bytes of the device, which stay until free(): the address"""
     _lazy_init()
     try:
-        return globals()["device"].allocate(size)
+        address = globals()["device"].allocate(size)
+        state["peak"] = max(state["peak"], globals()["device"].requested())
+        return address
     except made.OutOfMemory:
         failed = globals()["device"].failures[-1]
         for observer in observers:
