@@ -7,8 +7,8 @@
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make
  * it fit), api_profiles.c (device profiles), api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader
  * uploaded), api_confirmations.c (changes that the compiler is asked about), api_captures.c (traces of
- * running jobs), api_capacity.c (how much memory devices have), api_batch.c (several questions in one request),
- * api_shared.c. */
+ * running jobs), api_live.c (what they have in use), api_capacity.c (how much memory devices have), api_batch.c
+ * (several questions in one request), api_shared.c. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -61,6 +61,9 @@ struct response *api_captures(const struct server *server, const struct request 
 struct response *api_capture(const struct server *server, const struct request *request);
 struct response *api_captures_add(const struct server *server, const struct request *request);
 struct response *api_capture_cancel(const struct server *server, const struct request *request);
+/* What the processes of runs have in use, of all; over time, of one. */
+struct response *api_live(const struct server *server, const struct request *request);
+struct response *api_live_run(const struct server *server, const struct request *request);
 struct response *api_profiles(const struct server *server, const struct request *request);
 struct response *api_profiles_add(const struct server *server, const struct request *request);
 /* The view "summary" of the memory profile, which is of all hosts. */

@@ -14,6 +14,7 @@
 #include <seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -103,6 +104,7 @@ static void narrow_arguments(struct filter *filter, const struct seccomp_needs *
     for (size_t at = 0; at < sizeof(names) / sizeof(names[0]); at++)
         ALLOW_WHEN(filter, SYS_prctl, is_value(0, names[at]));
     ALLOW_WHEN(filter, SYS_tgkill, is_value(0, (uint32_t)getpid()));
+    ALLOW_WHEN(filter, SYS_flock, is_value(1, LOCK_SH | LOCK_NB));    /* does somebody hold it? */
     ALLOW_WHEN(filter, SYS_prlimit64, SCMP_A2_64(SCMP_CMP_EQ, 0, 0)); /* limits are read, not set */
     take_sockets(filter, needs);
 }

@@ -12,6 +12,7 @@ from confirmations import walk_confirmations
 from document import Document
 from fleet_story import walk_fleet
 from harness import ROOT, equal, nulls, wait_until
+from live import run_of, walk_live
 from openapi_access import LOGIN, walk_login, walk_rescan, walk_wrong_tokens
 
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
@@ -152,7 +153,7 @@ class Walk:
                                      inputs.hlo_proto()).json["id"]
         self.sessions["upload"] = self.upload
         asked = self.daemon.ask("/api/v1/confirmations", "POST", LOGIN, json.dumps({"session": self.sessions["h-long-context"], "change": ["sequence=0.5"]}))
-        self.confirmation, self.capture = asked.json["id"], taken(self.daemon)["id"]
+        self.confirmation, self.capture, self.run = asked.json["id"], taken(self.daemon)["id"], run_of(t, self.daemon)
         wait_until(lambda: self.daemon.get_json(f"/api/v1/confirmations/{self.confirmation}")["state"] == "done", what="the compiler's answer")
 
     def check(self, path, method, answer):
@@ -202,7 +203,7 @@ DEVICE_EXTRAS = {"callers": "&match=.", "source": "&file=/a/x.py"}
 
 
 def address_of(path, session, extra=""):
-    address = path.replace("{session}", session).replace("{upload}", session).replace("{confirmation}", session).replace("{capture}", session)
+    address = path.replace("{session}", session).replace("{upload}", session).replace("{confirmation}", session).replace("{capture}", session).replace("{run}", session)
     if is_of_text(path):
         address += f"?session={session}"
     if path == "/api/v1/source":
@@ -222,7 +223,7 @@ def address_of(path, session, extra=""):
 def walk_common(walk, path):
     """what every GET has"""
     session = walk.sessions["job/train.log" if is_of_text(path) else "series" if is_of_profiles(path) else "kept" if path.endswith("/block") else "run"]
-    for word, own in (("{upload}", walk.upload), ("{confirmation}", walk.confirmation), ("{capture}", walk.capture)):
+    for word, own in (("{upload}", walk.upload), ("{confirmation}", walk.confirmation), ("{capture}", walk.capture), ("{run}", walk.run)):
         session = own if word in path else session
     address = address_of(path, session)
     first = walk.ask(path, address)
@@ -248,7 +249,7 @@ def walk_errors(walk, path):
     """what a question about a session may meet"""
     if "{upload}" in path:
         equal(walk.ask(path, address_of(path, "0" * 40)).status, 404, path)
-    if "{confirmation}" in path or "{capture}" in path:
+    if any(word in path for word in ("{confirmation}", "{capture}", "{run}")):
         equal(walk.ask(path, address_of(path, "0" * 12)).status, 404, path)
     if "{session}" in path or is_of_session(path) or is_of_text(path) or is_of_device(path) or is_of_two(path):
         equal(walk.ask(path, address_of(path, "000000000000")).status, 404, path)
@@ -480,16 +481,10 @@ def test_every_route_and_status_is_met_and_follows_its_schema(t):
         if method == "GET":
             walk_common(walk, path)
             walk_errors(walk, path)
-    walk_login(walk)
-    walk_texts(walk)
-    walk_profiles(walk, t)
-    walk_uploads(walk)
-    walk_confirmations(walk)
-    walk_captures(walk, t)
-    walk_views(walk)
-    walk_compare(walk)
-    walk_profile(walk)
-    walk_fleet(walk, t)
+    for more in (walk_login, walk_texts, walk_uploads, walk_confirmations, walk_views, walk_compare, walk_profile):
+        more(walk)
+    for more in (walk_profiles, walk_captures, walk_live, walk_fleet):
+        more(walk, t)
     walk_rescan(walk)
     walk_vanished(walk)
     walk_ready(walk, t)
