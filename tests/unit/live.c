@@ -115,6 +115,16 @@ START_TEST(growth_is_found_below_what_steps_take)
 }
 END_TEST
 
+START_TEST(of_a_process_that_has_ended_nothing_is_foretold)
+{
+    struct buf text = BUF_INIT;
+    buf_text(&text, ONE);
+    samples_add(&text, 0, 320, GIB, 10 * MIB, 0);
+    buf_text(&text, "end 320000\n");
+    check_growth(&text, "grows 601.88 MiB a minute: the least in use went from 1.00 GiB to 3.93 GiB in 5 min");
+}
+END_TEST
+
 START_TEST(what_the_start_took_hides_no_growth)
 {
     struct buf text = BUF_INIT;
@@ -205,6 +215,7 @@ int main(void)
     tcase_add_test(live, what_is_not_known_is_not_said);
     tcase_add_test(live, the_fullest_is_first_and_who_has_ended_last);
     tcase_add_test(live, growth_is_found_below_what_steps_take);
+    tcase_add_test(live, of_a_process_that_has_ended_nothing_is_foretold);
     tcase_add_test(live, what_the_start_took_hides_no_growth);
     tcase_add_test(live, level_and_short_lines_do_not_grow);
     tcase_add_test(live, damaged_lines_are_left_out);

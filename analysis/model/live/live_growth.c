@@ -76,7 +76,7 @@ static const struct finding *say(const struct live_line *line, const struct grow
     finding_size(finding, span->low_bytes[STRETCHES - 1]);
     finding_text(finding, " in ");
     time_add(finding, (double)(span->to_ms - span->from_ms));
-    if (line->room_bytes >= 0) {
+    if (line->room_bytes >= 0 && !line->is_ended) {
         finding_text(finding, line->room_bytes == 0 ? "; it is full" : "; at this rate it is full in ");
         if (line->room_bytes > 0)
             time_add(finding, (double)line->room_bytes / per_ms);
