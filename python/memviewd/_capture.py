@@ -41,7 +41,7 @@ class _Listener(object):
         os.close(os.open(self.path + SAID, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         os.mkfifo(self.path, 0o600)
         self.open_pipe()
-        self.is_stopping, self.had_device = False, True
+        self.is_stopping, self.had_device, self.is_first = False, True, False
         self.running = _thread.allocate_lock()
         self.running.acquire()
         try:
@@ -108,7 +108,9 @@ class _Listener(object):
             os.close(file)
 
     def _answer(self):
-        _leave_first()
+        if not self.is_first and _has_device():
+            self.is_first = True
+            _leave_first()
         self._say("asked")
         took = [self._take(*each) for each in (("snapshot", self._snapshot), ("device profile", self._profile),
                                                ("live arrays", self._arrays))]
@@ -187,8 +189,8 @@ def _guarded(function, *arguments):
 # ---- beginning and end ------------------------------------------------------------------------
 
 def _leave_first():
-    """At the end of the program, before what was registered until now: JAX lets go of its devices there."""
-    atexit.unregister(leave)
+    """At the end of the program, before what was registered until now: JAX lets go of its devices there. What was registered
+    before stays: where the program is ending already, a new one comes too late."""
     atexit.register(leave)
 
 

@@ -227,6 +227,17 @@ def test_what_cannot_be_opened_is_counted(box):
         assert done.returncode == 1 and len(paths(done)) == 1 and 0 < silent < 40 and silent + int(left) == 40, done
 
 
+def test_one_that_is_ending_answers_and_lets_go(box):
+    """while a handler of the program's end runs, which was registered after ours"""
+    script = box.script("import atexit, os\nfolder = os.path.join(os.environ['MEMVIEWD_RUN'], '.capture')\n"
+                        "atexit.register(lambda: print([name.endswith('.said') for name in os.listdir(folder)]))\n" + HOLD +
+                        "def last():\n    os.write(1, b'ready\\n')\n    sys.stdin.read()\natexit.register(last)\n")
+    with running(box, *script) as job:
+        for number in range(1, 4):
+            assert paths(capture(box, box.runs))[0].endswith(f".capture-{number}.pickle")
+        assert ended(job)[:2] == (0, b"[True]\n")  # its pipe is gone, what it said is there
+
+
 # ---- what the job sees of it ----------------------------------------------------------------
 
 def test_threads_handlers_and_modules_are_as_without_us(box):
