@@ -72,7 +72,7 @@ export function createBar({ router, here, routeHere }) {
     const { selection } = here();
     const session = selection?.session ?? null;
     const id = selection?.lost ? '' : router.route.session || session?.id;
-    return [HOME, ...PAGES].map((row) => ({
+    return [HOME, ...PAGES.filter((row) => !row.isUnlisted || row === here().row)].map((row) => ({
       ...row,
       href: row === HOME || !id ? `?tool=${row.tool}` : router.link({ ...emptyRoute(), tool: row.tool, session: id }),
       why: session ? row.lacks(session) : '',

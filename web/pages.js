@@ -13,6 +13,7 @@
  * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
  * - hasEmpty: it has something to show without any session, too.
  * - isPlain: it has no details pane; isPaneOnPin: the pane opens when something is pinned.
+ * - isUnlisted: the rail has it only while it is open.
  * - isAside: no bare address opens it: what it shows of a session another page shows first.
  * - leads(session): true if `/` opens this page when that session is the one that is meant (lookup.js). */
 
@@ -110,6 +111,21 @@ export const PAGES = [
     hasEmpty: true,
     isPlain: true,
     isAside: true,
+  },
+  {
+    tool: 'live',
+    word: 'Live',
+    title: 'Live: what running jobs have in use',
+    key: 'l',
+    icon: 'M3 12h4l3-8 4 16 3-8h4',
+    load: () => import('./tools/live/page.js'),
+    levels: [],
+    lacks: () => '',
+    isAlone: () => true,
+    hasEmpty: true,
+    isPlain: true,
+    isAside: true,
+    isUnlisted: true,
   },
 ];
 

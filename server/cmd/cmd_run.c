@@ -175,6 +175,8 @@ static bool command_run(struct run *run)
                                                {"MEMVIEWD_WATCH", run->inject.path ? run->options->watch_every : NULL},
                                                {"MEMVIEWD", own},
                                                {NULL, NULL}};
+    if (run->options->watch_every && !run->options->is_quiet)
+        run_address_say_live(run->folder.all); /* before the command prints anything */
     run->kills_before = cgroups_oom_kill_count("");
     run->began_ns = clock_unix_ns();
     bool is_started = child_start(&run->child, run->arguments, variables, run->tee);

@@ -119,13 +119,24 @@ char *run_address_make(const char *all, const char *run, bool *is_served)
     return url;
 }
 
-void run_address_say(const char *all, const char *run)
+/* `url` is freed. */
+static void url_say(char *url, bool is_served, const char *all)
 {
-    bool is_served;
-    char *url = run_address_make(all, run, &is_served);
     if (is_served)
         log_line("the page: %s", url);
     else
         log_line("the page: %s after memviewd --logdir=%s", url, all);
     free(url);
+}
+
+void run_address_say(const char *all, const char *run)
+{
+    bool is_served;
+    char *url = run_address_make(all, run, &is_served);
+    url_say(url, is_served, all);
+}
+
+void run_address_say_live(const char *all)
+{
+    url_say(memory_format("http://localhost:%d/?tool=live", PORT), served_at(all) >= 0, all);
 }

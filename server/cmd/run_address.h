@@ -11,3 +11,5 @@ enum { RUN_ADDRESS_PORT = 6006 }; /* as --port has it */
 char *run_address_make(const char *all, const char *run, bool *is_served);
 /* The same as a line of the log, with the command that serves `all` where no daemon does. */
 void run_address_say(const char *all, const char *run);
+/* The same of the page of what runs in `all` have in use, whichever run that is. */
+void run_address_say_live(const char *all);

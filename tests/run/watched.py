@@ -34,7 +34,10 @@ def watch(box, *command, options=(), **variables):
 
 
 def lines_of(done):
-    return [line.removeprefix("memviewd: ") for line in done.stderr.decode().splitlines()]
+    """what it says, but for the address of the page, which comes first"""
+    first, *lines = [line.removeprefix("memviewd: ") for line in done.stderr.decode().splitlines()]
+    assert re.fullmatch(r"the page: http://localhost:6006/\?tool=live( after memviewd --logdir=\S+)?", first), done
+    return lines
 
 
 def live_files(box):
@@ -88,6 +91,7 @@ def test_on_a_terminal_one_line_follows(box):
     assert job.wait(PATIENCE_SECONDS) == 0
     drawn = re.findall(rb"\r\x1b\[K([^\r\n]+)\r(?!\n)", text)
     assert drawn and all(len(line) <= 59 and line.startswith(b"memviewd: cuda:0: ") for line in drawn), drawn
+    text = text.partition(b"/runs\r\n")[2]  # behind the address of the page
     # without it, what the program wrote; and nothing is drawn into a line that it has begun
     assert re.sub(rb"\r\x1b\[K[^\r\n]*\r(?!\n)|\r\x1b\[K", b"", text).split(b"memviewd: most in use")[0].replace(b"\r\n", b"\n").strip(b"\n") == b"one\ntwo three", text
     assert b"two\r\x1b[K" not in text and b"two three" in text, text

@@ -14,6 +14,7 @@ export const MAIN_WALKS = {
     'a text typed into the box',
     'a new session is announced',
   ],
+  live: ['the page of a run follows'],
   export: ['the file shows the module'],
   choose: ['modules are listed largest first', 'the token of a link'],
   empty: ['an empty folder says', 'a daemon that goes away is named'],

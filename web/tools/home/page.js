@@ -106,6 +106,20 @@ function openFilesLine(context) {
   );
 }
 
+/* Jobs below `memviewd watch` that go on; a daemon that cannot tell shows none. */
+async function listLive(how) {
+  const { runs } = await get('live', {}, how).catch((error) => {
+    if (isAbort(error)) throw error;
+    return { runs: [] };
+  });
+  return runs.filter((run) => run.is_running);
+}
+
+const liveLine = (runs) =>
+  runs.length === 0
+    ? null
+    : el('p', { class: 'home-live' }, `${counted(runs.length, 'watched job')} ${runs.length === 1 ? 'runs' : 'run'} now. `, el('a', { href: '?tool=live' }, 'What is in use'));
+
 /* Filter and order. Out: {node, set(route)}. */
 function createTools(context) {
   const input = el('input', {
@@ -239,10 +253,11 @@ function keepingFocus(root, redraw) {
 }
 
 /* What stands below the filter. */
-function bodyOf({ list, about, dropped, broken, filter }, rows, onLook) {
+function bodyOf({ list, about, dropped, broken, live, filter }, rows, onLook) {
   const isEmpty = list.total_count === 0;
   const left = list.matched_count - list.sessions.length;
   return [
+    liveLine(live),
     broken.map((each) => message(say.unreadableRoot(each))),
     dropped
       ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
@@ -312,7 +327,7 @@ export function mount(root, context) {
     return list;
   }
 
-  function draw(list, about, given) {
+  function draw(list, about, given, live) {
     const sayNow = () => answer.show(list, rows, { sort: sort(), isPlain: isPlain(), verdict: verdict() });
     const rows = makeList(list.sessions, {
       caption: 'What was found',
@@ -334,7 +349,7 @@ export function mount(root, context) {
     } else sayNow();
     tools.node.hidden = list.total_count < 2 && isPlain();
     capture.set(about.capture_addresses ?? []);
-    fill(body, bodyOf({ list, about, dropped, broken, filter: route.filter }, rows, look.again));
+    fill(body, bodyOf({ list, about, dropped, broken, live, filter: route.filter }, rows, look.again));
     return dropped ? [dropped, rows] : [rows];
   }
 
@@ -343,11 +358,11 @@ export function mount(root, context) {
     controller = new AbortController();
     const { signal } = controller;
     try {
-      const [list, about, given] = await Promise.all([listAll(route.filter, sort(), { signal }), get('about', {}, { signal }), listDropped({ signal })]);
+      const [list, about, given, live] = await Promise.all([listAll(route.filter, sort(), { signal }), get('about', {}, { signal }), listDropped({ signal }), listLive({ signal })]);
       stopLists();
       const all = keepingFocus(root, () => {
         fill(news);
-        return draw(list, about, given);
+        return draw(list, about, given, live);
       });
       shown = list;
       all.forEach((each) => each.start(signal));

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * text.js: sentences of the page Live, and how high its charts are. Pure.
+ * Its own file: page and chart read it, and unit tests. */
+
+import { ago, counted, visible } from '../../lib/format.js';
+
+export const NOTHING = { title: '', text: 'Start a job below `memviewd watch` in a folder that this daemon shows.', run: 'memviewd watch -- python train.py' };
+
+/* Which line it is, from one answer to the next. */
+export const keyOf = ({ process, device }) => JSON.stringify([process, device]);
+
+export const nameOf = ({ process, device }) => `${visible(device)} of ${visible(process)}`;
+
+export const optionOf = ({ name, is_running: isRunning }) => `${visible(name)}${isRunning ? '' : ', ended'}`;
+
+/* The fullest device leads. */
+export function answer({ lines, reason, is_running: isRunning }) {
+  if (reason) return `It cannot be read: ${visible(reason)}.`;
+  if (lines.length === 0) return isRunning ? 'No process has taken a device yet.' : 'No process took a device.';
+  const [{ sentence, process }] = lines;
+  return `${isRunning ? '' : 'Ended. '}${lines.length > 1 ? `${visible(process)}, ` : ''}${visible(sentence)}.`;
+}
+
+/* What grows, else how many lines there are. */
+export function second({ lines }) {
+  const growing = lines.filter(({ finding }) => finding);
+  if (growing.length > 0) return growing.map((line) => `${nameOf(line)} ${visible(line.finding.sentence)}.`).join(' ');
+  return lines.length > 1 ? `The fullest of ${counted(lines.length, 'device')}; none of them grows.` : '';
+}
+
+/* Below a chart. */
+export function stateOf({ has_ended: hasEnded, reason, at_ms: atMs }, nowMs = Date.now()) {
+  if (reason) return `It is not asked any more: ${visible(reason)}.`;
+  if (hasEnded) return `Its process ended ${ago(atMs, nowMs)}.`;
+  return '';
+}
+
+const quoted = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+
+export const captureCommand = ({ root, name }) => `memviewd capture ${quoted(`${root}/${name}`)}`;
+
+const NEAR = 1.5; // times the data: a capacity that is further away is told in words alone
+
+/* Pure: the largest value that is drawn, and the capacity if it is drawn. */
+export function extentOf({ total_bytes: total = null, samples: { high_bytes: high, reserved_bytes: reserved } }) {
+  const most = Math.max(1, ...high, ...reserved.filter((value) => value != null));
+  const isNear = total != null && total <= NEAR * most;
+  return { most: isNear ? Math.max(most, total) : most, capacity: isNear ? total : null };
+}
