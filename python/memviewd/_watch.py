@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A series of device profiles while a program runs."""
+"""A series of device profiles while a program runs, and what it has in use."""
 import atexit
 import os
 import sys
 import threading
 from typing import Any, Literal, Optional
 
-from . import _jax, _session, _show
+from . import _jax, _live, _session, _show
 from ._session import say
 
 MAX_PROFILES = 200
 MAX_BYTES = 256 << 20
 MIN_EVERY_S = 0.05
 STOP_S = 10
+MAX_LOOK_S = 1.0  # between two looks at what is in use
 
 
 def _import_jax():
@@ -21,6 +22,17 @@ def _import_jax():
         import jax  # noqa: F401
     except ImportError:
         pass
+
+
+def _sampler(run, every):
+    """None: `memviewd watch` around this program looks already, or there can be no thread."""
+    if "_memviewd_hook" in sys.modules and os.environ.get("MEMVIEWD_WATCH"):
+        return None
+    try:
+        return _live.Sampler(run, min(every, MAX_LOOK_S))
+    except Exception as error:
+        say("watch: what is in use is not written: {}: {}".format(type(error).__name__, error))
+        return None
 
 
 class Watch:
@@ -46,6 +58,7 @@ class Watch:
         self._ended = threading.Event()
         self._lock = threading.Lock()
         self._process = os.getpid()
+        self._sampler = _sampler(self._session.path, every)
         self._thread = threading.Thread(target=self._run, name="memviewd-watch", daemon=True)
         self._thread.start()
         atexit.register(self.stop)
@@ -71,6 +84,10 @@ class Watch:
             return
         if threading.current_thread() is not self._thread:
             self._thread.join(STOP_S)
+        with self._lock:
+            sampler, self._sampler = self._sampler, None
+        if sampler is not None:
+            sampler.stop()
         atexit.unregister(self.stop)
         with self._lock:
             _session.end(self._session)
@@ -117,10 +134,11 @@ class Watch:
 
 
 def watch(every: float = 30, logdir: Optional[_session.Path] = None, max_profiles: int = MAX_PROFILES, max_bytes: int = MAX_BYTES) -> Watch:
-    """Writes a device profile now and every so many seconds to a new folder in logdir (./memviewd-runs, or the folder of
+    """Writes JAX's device profile now and every so many seconds to a new folder in logdir (./memviewd-runs, or the folder of
     `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. Its page shows the series
-    while it grows, and what grows in it. A profile holds live arrays by the line that made them, not the temporaries of a
-    running program. Nothing is written before JAX has taken a device.
+    while it grows, and what grows in it. What PyTorch's allocator and JAX's devices have in use is written, too, once a second
+    or as often as every: the page Live (?tool=live) shows it as it goes. A profile holds live arrays by the line that made them, not the temporaries of a
+    running program. Nothing is written before JAX or PyTorch has taken a device.
 
     Out: Watch. Raises ValueError, and OSError when the folder cannot be made."""
     return Watch(every, logdir, max_profiles, max_bytes)

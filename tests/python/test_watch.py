@@ -6,11 +6,12 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from unittest import mock
 
 import memviewd
 import stub_jax
-from memviewd import _daemon, _oom, _session
+from memviewd import _daemon, _live, _oom, _session
 from python_box import PROFILES, Case, until
 
 EVERY = 0.05
@@ -117,6 +118,28 @@ class Watching(WatchCase):
             self.assertEqual(names, ["memory-{:06d}.prof".format(number) for number in range(1, 61)])
             held = [open(os.path.join(folder, name), "rb").read() for name in names]
             self.assertEqual([held.count(name) for name in (b"a", b"b", b"c")], [20, 20, 20])
+
+    def test_what_pytorch_has_in_use_is_written(self):
+        self.put_module("jax", None)
+        torch = types.ModuleType("torch")
+        torch.cuda = types.SimpleNamespace(is_initialized=lambda: True, memory=types.SimpleNamespace(_dump_snapshot=None), device_count=lambda: 1,
+                                           memory_stats=lambda at: {"allocated_bytes.all.current": 5, "reserved_bytes.all.current": 7},
+                                           mem_get_info=lambda at: (11, 99))
+        self.put_module("torch", torch)
+        with self.watch() as watch:
+            live = os.path.join(watch.folder, ".live")
+            until(lambda: os.path.isdir(live) and os.listdir(live), "nothing is written")
+        (name,) = os.listdir(live)
+        lines = self.read(live, name).splitlines()
+        self.assertEqual((lines[0], lines[1].split()[2:]), ("device 0 allocator 99 cuda:0", ["0", "5", "5", "7", "11"]))
+        self.assertTrue(lines[-1].startswith("end "), lines)
+        self.assertEqual(self.only_run(), watch.folder)
+
+    def test_below_memviewd_watch_it_is_written_once(self):
+        self.set_environment(MEMVIEWD_WATCH="1")
+        self.put_module("_memviewd_hook", types.ModuleType("_memviewd_hook"))
+        with mock.patch.object(_live, "Sampler", lambda *_: self.fail("twice")):
+            self.watch().stop()
 
     def test_wrong_words(self):
         for given in ({"every": 0}, {"every": float("nan")}, {"max_profiles": 1}, {"max_bytes": 0}):
