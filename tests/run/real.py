@@ -6,6 +6,7 @@
 From the start of the program to the printed verdict, and the session that the daemon makes of it.
 """
 import argparse
+import glob
 import json
 import os
 import re
@@ -99,6 +100,19 @@ def test_a_running_job_is_asked_for_its_device_profile(here, options):
     finally:
         out, err = job_runs.communicate(timeout=box.PATIENCE_SECONDS)
     assert (job_runs.returncode, out) == (0, b"went on 3145728.0\n"), (out, err)
+
+
+def test_watch_shows_live_arrays(here, options):
+    here.word = "watch"
+    here.environment["JAX_PLATFORMS"] = "cpu"
+    job_runs = here.start(*job(options, "holds.py"), options=["--every=0.05"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    box.read_to(job_runs.stdout.fileno(), b"ready\n")
+    looks = lambda: sum(open(path, encoding="utf-8").read().count("at ") for path in glob.glob(os.path.join(here.runs, "run-*", ".live", "pid*")))
+    before = looks()
+    box.until(lambda: looks() > before, "nobody looks")
+    out, err = job_runs.communicate(timeout=box.PATIENCE_SECONDS)
+    assert (job_runs.returncode, out) == (0, b"went on 3145728.0\n") and re.search(rb"most in use: 12\.00 MiB, cpu of pid\d+, \d+ s after the start", err), (out, err)
+    assert not os.path.exists(here.runs)
 
 
 def test_what_fits_leaves_nothing(here, options):
