@@ -23,7 +23,7 @@ import fleet_story
 import harness
 
 PACKAGE = "memviewd_client"
-LISTS = ("/-/healthy", "/-/ready", "/api/v1/about", "/api/v1/tools", "/api/v1/devices", "/api/v1/sessions")
+LISTS = ("/-/healthy", "/-/ready", "/api/v1/about", "/api/v1/tools", "/api/v1/devices", "/api/v1/live", "/api/v1/sessions")
 OF_A_SESSION = ("/api/v1/sessions/{session}", "/api/v1/sessions/{session}/modules", "/api/v1/sessions/{session}/profiles",
                 "/api/v1/oom", "/api/v1/oom/plan", "/api/v1/oom/text")
 # What a view needs beside the session.

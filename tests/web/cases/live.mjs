@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { idle, startDaemon, text } from '../harness.mjs';
+import { idle, startDaemon, text, violations } from '../harness.mjs';
 
 const GIB = 2 ** 30;
 const SEEN_MS = 60000;
@@ -84,6 +84,18 @@ export function run({ test, equal, includes, truth, open, binary, daemon }) {
       add(row(63, 10 * GIB) + row(64, 10 * GIB));
       await page.waitForSelector('.answer-more:has-text("cuda:0 of rank3.4711 grows ")', { timeout: SEEN_MS });
       await page.finish();
+    }),
+  );
+
+  test('nothing is found by axe-core on its charts, and none is wider than a phone', () =>
+    watched(steps(70, 2 ** 25), async ({ url }) => {
+      for (const [width, scheme] of [[1440, 'light'], [390, 'dark']]) {
+        const page = await open(url, { width, height: 844, scheme });
+        equal(await violations(page), []);
+        truth((await page.locator('.panel-live').boundingBox()).width <= width, `${width} px`);
+        truth((await page.evaluate(() => document.scrollingElement.scrollWidth)) <= width, `the page is wider than ${width} px`);
+        await page.finish();
+      }
     }),
   );
 
