@@ -3,8 +3,9 @@
  * jax.jit(in_shardings=NamedSharding(mesh, P("x", …))), and GSPMD finds what follows for all other values.
  *
  * An array is cut along its first dimension that divides and is not of a size that stays whole (whatif/split.h); short
- * vectors stay whole, as people leave them: the line that a person is shown (whatif/call_arguments.c) does the same. A donated argument becomes a buffer donor: which result it
- * fits is known only once the results are split (so does JAX). */
+ * vectors stay whole, as people leave them: the line that a person is shown (whatif/call_arguments.c) does the same. A
+ * donated argument becomes a buffer donor: which result it fits is known only once the results are split (so does
+ * JAX). */
 #include "compile.fields.h"
 #include "edit/edits.h"
 #include "edit/shapes.h"

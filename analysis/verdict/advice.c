@@ -351,8 +351,8 @@ static void over_fill(struct advice *advice)
     }
 }
 
-/* Up to what the compiler rematerializes nothing: the device's size without what the plan has beside the variant's sums,
- * such as constants, as that is added to every figure (lands_of). */
+/* Up to what the compiler rematerializes nothing: the device's size without what the plan has beside the variant's
+ * sums, such as constants, as that is added to every figure (lands_of). */
 static void limit_set(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;

@@ -64,8 +64,8 @@ static void types_note(struct variant *variant, const uint8_t *states, uint64_t 
     }
 }
 
-/* By row: is it a result that an update makes of a cast argument of the optimizer, in memory of its own? Optimizers keep
- * their state in one type. Several results may be alike; which one is the update's does not change the sum. */
+/* By row: is it a result that an update makes of a cast argument of the optimizer, in memory of its own? Optimizers
+ * keep their state in one type. Several results may be alike; which one is the update's does not change the sum. */
 static bool *updates_find(const struct variant *variant, const bool *flags)
 {
     bool *is_update = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * promotion.h: where arrays of fewer bits become float32 and stay so: bf16 × np.float32(2) is float32, as NumPy's scalars
- * have a type that counts; bf16 × 2.0 stays bf16.
+ * promotion.h: where arrays of fewer bits become float32 and stay so: bf16 × np.float32(2) is float32, as NumPy's
+ * scalars have a type that counts; bf16 × 2.0 stays bf16.
  *
  * In:     a program's graph with stack frames, and its arrays.
  * Out:    conversions that JAX makes where an array meets a scalar, at the same place of the source, in a program whose

@@ -41,8 +41,8 @@ static bool is_of_whole_numbers(const struct regions_reading *reading, uint32_t 
            !shape_type_is_float(leaves->items[leaves->first[from]].type);
 }
 
-/* Is it made of a layer's weights that are stored in whole numbers, its other parameters and constants alone? Then it is
- * a parameter of that layer, too. */
+/* Is it made of a layer's weights that are stored in whole numbers, its other parameters and constants alone? Then it
+ * is a parameter of that layer, too. */
 static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t region)
 {
     const struct graph *graph = reading->graph;
