@@ -280,7 +280,8 @@ static void jax_calls_drop(struct advice *advice)
 {
     const struct oom_failure *failure = advice->facts->failure;
     bool is_other = failure != NULL &&
-                    (failure->framework == OOM_FRAMEWORK_torch_xla || failure->framework == OOM_FRAMEWORK_tensorflow);
+                    (failure->framework == OOM_FRAMEWORK_torch_xla || failure->framework == OOM_FRAMEWORK_tensorflow ||
+                     failure->framework == OOM_FRAMEWORK_julia);
     for (uint32_t i = 0; is_other && advice_is_of_program(advice) && i < advice->count; i++)
         if (advice->items[i].kind != VERDICT_ADVICE_FLAGS)
             advice->items[i].call = "";

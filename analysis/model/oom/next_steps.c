@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define DUMP "  XLA_FLAGS=\"--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto\" python YOUR_PROGRAM.py"
+#define DUMP_OF_JULIA "  XLA_FLAGS=\"--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto\" julia --project YOUR_PROGRAM.jl"
 #define LOOK "  memviewd /tmp/dump    # the Memory Viewer of module_*.after_optimizations.hlo.pb"
 #define TRACE "  with jax.profiler.trace(\"/tmp/trace\"): step()"
 #define ALIVE "  jax.profiler.save_device_memory_profile(\"/tmp/memory.prof\")"
@@ -56,7 +57,8 @@ static bool is_about(const char *const *lines, size_t count, const char *command
 /* Of such lines as one step each. */
 static void step_fill(const char *const *lines, size_t count, struct oom_step *steps)
 {
-    bool is_for_dump = strncmp(lines[0], NO_TPU, strlen(NO_TPU)) == 0 || is_about(lines, count, DUMP);
+    bool is_for_dump = strncmp(lines[0], NO_TPU, strlen(NO_TPU)) == 0 || is_about(lines, count, DUMP) ||
+                       is_about(lines, count, DUMP_OF_JULIA);
     bool is_for_profile = is_about(lines, count, ALIVE);
     for (size_t i = 0; i < count; i++)
         steps[i] = (struct oom_step){.is_command = is_command(lines[i]),

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* How far behind a failure what it caused may be told: in bytes of the log. */
-enum { LAYERS = 6 << 10, RANKS = 128 << 10, KILLS = 256 << 10, DEVICES_TEXT = 400 };
+enum { LINES = 1 << 10, LAYERS = 6 << 10, RANKS = 128 << 10, KILLS = 256 << 10, DEVICES_TEXT = 400 };
 
 static bool agree(const struct oom_figure *a, const struct oom_figure *b)
 {
@@ -31,7 +31,21 @@ static bool is_of_rank(const struct oom_failure *a, const struct oom_failure *b)
 
 static bool is_vague(const struct oom_failure *failure)
 {
-    return failure->family == OOM_FAMILY_other || failure->family == OOM_FAMILY_unknown_runtime;
+    return failure->family == OOM_FAMILY_other || failure->family == OOM_FAMILY_unknown_runtime ||
+           (failure->form != NULL && strcmp(failure->form, "bare") == 0);
+}
+
+/* A pool that is refused its size asks for a tenth less, until it gets it: the next of these attempts. */
+static bool is_attempt(const struct oom_failure *first, const struct oom_failure *next)
+{
+    const struct oom_failure *last =
+        first->consequence_count > 0 ? first->consequences[first->consequence_count - 1] : first;
+    const struct oom_figure *had = &last->figures[OOM_needed_bytes], *has = &next->figures[OOM_needed_bytes];
+    uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
+    bool is_of_pool = first->family == OOM_FAMILY_gpu_xla && next->family == OOM_FAMILY_gpu_xla &&
+                      last->form == next->form && strcmp(next->form, "driver") == 0;
+    return is_of_pool && apart <= LINES && had->is_known && has->is_known && has->value < had->value &&
+           has->value >= had->value / 10 * 8;
 }
 
 /* Does what `next` says come up from `first` through the layers above it, or is it what a driver says besides? */
@@ -48,6 +62,7 @@ static bool is_of_layers(const struct oom_failure *first, const struct oom_failu
         return false;
     for (size_t i = 0; i < sizeof(uppers) / sizeof(uppers[0]); i++)
         is_upper |= next->family == uppers[i];
+    is_upper |= is_vague(next);
     bool is_bare = !next->figures[OOM_needed_bytes].is_known;
     /* ggml's buffer is made of several pieces, of which one was refused. */
     if (next->family == OOM_FAMILY_ggml && first->family == OOM_FAMILY_vulkan &&
@@ -125,7 +140,8 @@ static ptrdiff_t owner_of(const struct oom_failure *failures, size_t count, cons
 {
     for (size_t i = count; i-- > 0;) {
         uint64_t apart = next->begin_at > failures[i].end_at ? next->begin_at - failures[i].end_at : 0;
-        if ((apart <= RANKS && is_of_rank(&failures[i], next)) || follows(&failures[i], next))
+        if ((apart <= RANKS && is_of_rank(&failures[i], next)) || is_attempt(&failures[i], next) ||
+            follows(&failures[i], next))
             return (ptrdiff_t)i;
     }
     return -1;
@@ -149,6 +165,10 @@ size_t oom_chain_join(struct oom_failure *failures, size_t count, struct arena *
             oom_chain_device_add(&failures[owner], &next.device, arena);
             if (next.last_end_at > failures[owner].last_end_at)
                 failures[owner].last_end_at = next.last_end_at;
+        } else if (is_attempt(&failures[owner], &next)) {
+            if (failures[owner].consequence_count > 0)
+                failures[owner].consequence_count--; /* of the attempts the last is told beside the first */
+            consequence_add(&failures[owner], &next, arena);
         } else {
             figures_lend(&failures[owner], &next);
             consequence_add(&failures[owner], &next, arena);

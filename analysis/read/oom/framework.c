@@ -22,6 +22,10 @@ static const enum oom_framework of_family[] = {
     WORD("JaxRuntimeError:", jax)                                                                                      \
     WORD("jax/_src/", jax)                                                                                             \
     WORD("jaxlib/", jax)                                                                                               \
+    WORD("XLA_REACTANT", julia)                                                                                        \
+    WORD("ReactantExtra", julia)                                                                                       \
+    WORD("packages/Reactant", julia)                                                                                   \
+    WORD(".julia/", julia)                                                                                             \
     WORD("tensorflow/python/", tensorflow)                                                                             \
     WORD("tensorflow.python.", tensorflow)                                                                             \
     WORD("{{function_node__inference", tensorflow)                                                                     \

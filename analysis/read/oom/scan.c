@@ -67,7 +67,7 @@ static const char *const signs[] = {
     "bytesinpool:", "usagefromdevice:", "ouldnotallocate", "youtriedtoallocate", "Buserror", "buserror", "Nospaceleft",
     "OUT_OF_MEMORY", "OutOfMemory", "pinnedhostmemory", "ALLOC_FAILED", "cublashandle", "outofresource:",
     "memorysizelimit", "availablesharedmemory", "toomuchshareddata", "toCUDA", "creatingsharedmemory",
-    "forthecacheblocks", "modelsmaxseqlen", "model'smaxseqlen", "KVcacheis", "Freememoryondevice", "mem-fraction-static",
+    "forthecacheblocks", "modelsmaxseqlen", "model'smaxseqlen", "KVcacheis", "reememoryondevice", "mem-fraction-static",
     "prefilltokens", "nabletoallocate", "bad_alloc", "Cannotallocatememory", "maximumallowedbuffersize",
     "memorypressure", "memoryused", "OOMkiller", "'oom-kill'", "oom_kill", "oom-kill", "resource:memory", "memorylimit",
     "runninglowonmemory", "Memoryonthenode", "memory:usage", "Killed", "zsh:killed", "code137", "code:137", "SIGKILL",
@@ -79,7 +79,9 @@ static const char *const signs[] = {
     "runsoutofmemory", "ALLOCATION_FAILURE", "couldnotbeallocated", "couldn'tbeallocated",
     "jobkilled:", "TERM_MEMLIMIT", "overmemorylimit", "allavailableRAM", "morememorythanisavailable", "withmorememory",
     "OOM-killed", "memorybudget", "out-of-memoryandexited", "exceededmemorylimit", "signal9(Killed)", "mallocofsize",
-    "Dsttensor", "nsufficientVRAM", "CUresulterror", "memoryallocationof", "allocatevectorofsize", "allocfailed", "memfailed", "emoryfailed",
+    "Dsttensor", "nsufficientVRAM", "CUresulterror", "hipError_terror", "can'tallocate", "circularbuffers",
+    "memoryoutofbound",
+    "memoryallocationof", "allocatevectorofsize", "allocfailed", "memfailed", "emoryfailed",
 };
 /* clang-format on */
 

@@ -228,6 +228,20 @@ static const char *lack_at(const struct oom_text *text, size_t at, size_t *end)
     return NULL;
 }
 
+/* Whose words these are, though nothing else of its sentence stands there. */
+static enum oom_family family_of(struct str line)
+{
+    static const char *const of_torch[] = {"CUDA out of memory",         "HIP out of memory",  "XPU out of memory",
+                                           "NPU out of memory",          "MUSA out of memory", "torch.OutOfMemoryError",
+                                           "torch.cuda.OutOfMemoryError"};
+    static const char *const of_driver[] = {"CUDA error: out of memory", "HIP error: out of memory"};
+    if (has_word(line, of_driver, sizeof(of_driver) / sizeof(of_driver[0])))
+        return OOM_FAMILY_gpu_driver;
+    if (has_word(line, of_torch, sizeof(of_torch) / sizeof(of_torch[0])))
+        return OOM_FAMILY_torch_gpu;
+    return OOM_FAMILY_unknown_runtime;
+}
+
 size_t oom_vague_read(struct oom_reader *reader, size_t at)
 {
     const struct oom_text *text = &reader->text;
@@ -238,8 +252,12 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
     uint64_t line_at = text->raw_at + (uint64_t)(line.data - text->raw);
     if (!is_of_error(text, at, line) || reader->tail_at > line_at || oom_read_head_within(reader, end, HEAD_WITHIN))
         return 0;
-    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_unknown_runtime, "line", at, end);
+    enum oom_family family = family_of(line);
+    bool is_known = family != OOM_FAMILY_unknown_runtime;
+    struct oom_failure *failure = oom_draft_begin(reader, family, is_known ? "bare" : "line", at, end);
     size_find(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, &failure->figures[OOM_needed_bytes]);
+    if (is_known)
+        return oom_draft_reach(reader, line_end > end ? line_end : end);
     enum oom_memory memory = memory_of(line);
     failure->memory_class = memory;
     if (memory == OOM_MEMORY_host)
