@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * advice.c: what will make it fit: all that applies, in order, and what to do where nothing found suffices alone.
  *
- * Order: what makes it fit alone; within that what is confirmed, exact, model, bound, guess; then the least change to
- * the person's program; then bytes. Bytes that are held at the peak are no saving: what a change saves is what the
- * replay of the heap says (docs/use/what-if.md). */
+ * Order: what makes it fit alone; then what may, donation first, which costs nothing; within that what is confirmed,
+ * exact, model, bound, guess; then the least change to the person's program; then bytes. Flags of the compiler, which
+ * has tried already, come behind all that. Bytes that are held at the peak are no saving: what a change saves is what
+ * the replay of the heap says (docs/use/what-if.md). */
 #include "verdict/remedy.h"
 
 #include "plan/memory_fit.h"
@@ -171,12 +172,23 @@ static bool is_beside_cause(const struct verdict_facts *facts)
 
 /* ---- order ---- */
 
-/* 0: it may suffice alone; 1: how far it goes is not known; 2: it does not. */
-static int rank_of(const struct verdict_advice *item)
+enum rank {
+    RANK_SUFFICES, /* alone, or what there is to suffice for is not known */
+    RANK_FREE,     /* it may suffice, and costs neither time nor digits: the first to be tried of what may */
+    RANK_MAY_SUFFICE,
+    RANK_NOT_KNOWN, /* how far it goes */
+    RANK_NOT_ALONE, /* or it leaves all to the compiler, which has tried already */
+};
+
+static enum rank rank_of(const struct verdict_advice *item)
 {
-    if (item->fits == VERDICT_FITS_NO)
-        return 2;
-    return item->fits == VERDICT_FITS_PERHAPS && item->lands_at_bytes < 0 ? 1 : 0;
+    if (item->fits == VERDICT_FITS_NO || item->kind == VERDICT_ADVICE_FLAGS)
+        return RANK_NOT_ALONE;
+    if (item->fits != VERDICT_FITS_PERHAPS)
+        return RANK_SUFFICES;
+    return item->lands_at_bytes < 0              ? RANK_NOT_KNOWN
+           : item->kind == VERDICT_ADVICE_DONATE ? RANK_FREE
+                                                 : RANK_MAY_SUFFICE;
 }
 
 static int by_use(const void *left, const void *right)
@@ -184,7 +196,7 @@ static int by_use(const void *left, const void *right)
     const struct verdict_advice *a = left, *b = right;
     if (a->is_refuted != b->is_refuted)
         return ORDER(a->is_refuted, b->is_refuted);
-    int by_cause = ORDER(b->is_of_cause, a->is_of_cause), by_rank = ORDER(rank_of(a), rank_of(b));
+    int by_cause = ORDER(b->is_of_cause, a->is_of_cause), by_rank = ORDER((int)rank_of(a), (int)rank_of(b));
     /* That of two the compiler could be asked about one makes the other no worse. */
     int by_confidence = ORDER((int)a->predicted_confidence, (int)b->predicted_confidence),
         by_effort = ORDER(a->effort, b->effort);
@@ -250,7 +262,7 @@ static const char *sentence_of(struct advice *advice)
     const struct verdict_facts *facts = advice->facts;
     bool suffices = false;
     for (uint32_t i = 0; i < advice->count; i++)
-        suffices = suffices || rank_of(&advice->items[i]) == 0;
+        suffices = suffices || rank_of(&advice->items[i]) <= RANK_MAY_SUFFICE;
     bool is_first_known = advice->count > 0 && advice->items[0].saves_bytes > 0;
     if (facts->out->fits == VERDICT_FITS_YES && advice->count == 0)
         return NULL;
@@ -352,15 +364,6 @@ static void over_fill(struct advice *advice)
     }
 }
 
-/* Up to what the compiler rematerializes nothing: the device's size without what the plan has beside the variant's
- * sums, such as constants, as that is added to every figure (lands_of). */
-static void limit_set(struct advice *advice)
-{
-    const struct verdict_facts *facts = advice->facts;
-    int64_t capacity = facts->out->fit.capacity_bytes, beside = facts->total_bytes - advice->before.total_bytes;
-    variant_limit(&advice->start, beside > 0 ? capacity - beside : capacity);
-}
-
 void advice_make(const struct verdict_facts *facts)
 {
     const struct plan *plan = facts->parts->plan;
@@ -371,8 +374,8 @@ void advice_make(const struct verdict_facts *facts)
     facts->out->replayed_bytes = -1;
     if (advice->has_program) {
         variant_begin(&advice->start, plan, facts->space, facts->arena);
+        variant_limit(&advice->start, facts->out->fit.capacity_bytes);
         variant_measure(&advice->start, &advice->before, NULL);
-        limit_set(advice);
         facts->out->replayed_bytes = advice->before.total_bytes;
         advice->has_backward = plan->graph->has_backward;
     }

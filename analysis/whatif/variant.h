@@ -81,7 +81,8 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
 /* Another one that may be changed by itself; what does not change is shared with `of`. It and what changes add are in
  * `arena`: that of `of`, or a child of it for a variant that is only tried. */
 void variant_copy(struct variant *variant, const struct variant *of, struct arena *arena);
-/* What the device has, where it is known: a program that needs more than that was not made to fit. */
+/* What the device has, where it is known: a program that needs more than that was not made to fit. Of the program as it
+ * is, before any change. */
 void variant_limit(struct variant *variant, int64_t capacity_bytes);
 /* The instruction itself, or the fusion around it that the schedule names; HLO_NONE: neither is scheduled. */
 uint32_t variant_scheduled(const struct variant *variant, uint32_t instruction_at);

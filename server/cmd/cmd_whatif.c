@@ -36,8 +36,10 @@ static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const s
     struct err err = ERR_INIT;
     struct capacity capacity = printing->chosen;
     size_t count = printing->param_count;
-    bool wants_capacity = printing->options->is_fit && !printing->options->capacity;
-    if (wants_capacity && !capacity_find(NULL, session, entry->file->group, entry->file->opened.contents, &capacity)) {
+    bool wants_capacity = !printing->options->capacity;
+    bool has_capacity =
+        wants_capacity && capacity_find(NULL, session, entry->file->group, entry->file->opened.contents, &capacity);
+    if (wants_capacity && !has_capacity && printing->options->is_fit) {
         if (capacity.lost.file[0])
             unread_files_add(&printing->unread, capacity.lost.file, &capacity.lost.err);
         log_line("%s: --fit needs --capacity=SIZE, the memory of the device: no file next to the program states it",
@@ -47,7 +49,7 @@ static struct body *cmd_whatif_ask(struct cmd_whatif_printing *printing, const s
     struct analysis_param *params = memory_new((count + 1) * sizeof(*params));
     memcpy(params, printing->params, count * sizeof(*params));
     params[count++] = (struct analysis_param){"format", format};
-    if (wants_capacity && strcmp(format, "text") == 0)
+    if (has_capacity && printing->options->is_fit && strcmp(format, "text") == 0)
         log_line("%s: --capacity is not given: that of %s", entry->program->key, capacity.source);
     const struct capacity_stated core = capacity_core(&capacity);
     const struct analysis_question question = {.tool = "memory_viewer",

@@ -353,6 +353,17 @@ START_TEST(a_change_is_held_against_the_whole)
 }
 END_TEST
 
+/* What lands at the limit fits with the constants, which the device has to hold as well. */
+START_TEST(constants_take_of_the_limit)
+{
+    open_program(repeated);
+    plan.spaces[0].total_bytes += 512;
+    plan.spaces[0].indefinite_bytes += 512;
+    variant_limit(&start, before.total_bytes - 1024);
+    ck_assert_int_eq(start.limit_bytes, before.total_bytes - 1024 - 512);
+}
+END_TEST
+
 /* ---- with other changes ---- */
 
 static int64_t added_bytes(void)
@@ -466,6 +477,7 @@ int main(void)
     tcase_add_test(tests, a_scan_keeps_what_it_carries);
     tcase_add_test(tests, without_what_the_compiler_computes_again);
     tcase_add_test(tests, a_change_is_held_against_the_whole);
+    tcase_add_test(tests, constants_take_of_the_limit);
     tcase_add_test(tests, what_is_added_is_changed_too);
     tcase_add_test(tests, sets_that_fit);
     tcase_add_test(tests, none_suffices);

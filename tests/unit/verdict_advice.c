@@ -168,6 +168,29 @@ START_TEST(of_training_a_checkpoint_stands_before_fused_attention)
 }
 END_TEST
 
+/* What is enough stands before what may be, of which donation is the first, and flags of the compiler stand last. */
+static void hold_order(const cJSON *verdict, bool has_backward)
+{
+    const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *one;
+    bool is_behind_perhaps = false, is_behind_flags = false;
+    (void)has_backward;
+    cJSON_ArrayForEach(one, advice)
+    {
+        bool is_flags = strcmp(text(one, "kind"), "flags") == 0, is_perhaps = strcmp(text(one, "fits"), "perhaps") == 0;
+        bool is_donation = strcmp(text(one, "kind"), "donate") == 0;
+        if (cJSON_IsTrue(cJSON_GetObjectItem(one, "is_of_cause")))
+            continue;
+        ck_assert_msg(!is_behind_perhaps || (strcmp(text(one, "fits"), "yes") != 0 && !(is_perhaps && is_donation)),
+                      "%s", text(one, "title"));
+        ck_assert_msg(!is_behind_flags || strcmp(text(one, "fits"), "no") == 0 || is_flags, "%s", text(one, "title"));
+        is_behind_perhaps = is_behind_perhaps || (is_perhaps && !is_donation);
+        is_behind_flags = is_behind_flags || is_flags;
+    }
+}
+
+START_TEST(what_costs_nothing_is_the_first_that_may_fit) { each(hold_order); }
+END_TEST
+
 static size_t guess_count;
 
 static void hold_guesses(const cJSON *verdict, bool has_backward)
@@ -293,6 +316,7 @@ int main(void)
     tcase_add_test(tests, what_is_saved_is_what_it_lands_below);
     tcase_add_test(tests, no_checkpoint_without_a_backward_pass);
     tcase_add_test(tests, of_training_a_checkpoint_stands_before_fused_attention);
+    tcase_add_test(tests, what_costs_nothing_is_the_first_that_may_fit);
     tcase_add_test(tests, offload_and_flags_are_guesses);
     tcase_add_test(tests, a_scan_is_never_advised_alone);
     tcase_add_test(tests, what_the_compiler_says_takes_the_place_of_predictions);

@@ -100,14 +100,18 @@ static const char *limit_text(const struct memory_fit *fit, struct arena *arena)
                         size_text(share, (uint64_t)fit->share_bytes), MEMORY_FIT_SHARE_WORDS, capacity);
 }
 
-/* ", which fits 15.75 GiB" or ", 1.20 GiB over 15.75 GiB"; nothing where the device is not known. */
-static const char *verdict_of(const struct answer *answer, int64_t total_bytes, struct arena *arena)
+/* ", which fits 15.75 GiB", of a bound or a guess ", which may fit 15.75 GiB", or ", 1.20 GiB over 15.75 GiB"; nothing
+ * where the device is not known. */
+static const char *verdict_of(const struct answer *answer, int64_t total_bytes, enum change_confidence confidence,
+                              struct arena *arena)
 {
     char over[SIZE_TEXT_BYTES];
     const struct memory_fit *fit = fit_of(answer, total_bytes, arena);
     if (fit->word == MEMORY_FIT_NOT_KNOWN)
         return "";
     const char *limit = limit_text(fit, arena);
+    if (fit->word == MEMORY_FIT_FITS && confidence >= CHANGE_BOUND)
+        return arena_format(arena, ", which may fit %s", limit);
     if (fit->word == MEMORY_FIT_FITS)
         return arena_format(arena, ", which fits %s", limit);
     if (fit->word == MEMORY_FIT_CLOSE)
@@ -120,7 +124,8 @@ static const char *sentence_of(const struct tool_request *request, const struct 
     char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], saved[SIZE_TEXT_BYTES];
     const struct applied applied = applied_of(answer);
     int64_t saving = answer->before.total_bytes - answer->after.total_bytes;
-    const char *verdict = verdict_of(answer, answer->after.total_bytes, request->arena), *compute = "";
+    const char *verdict = verdict_of(answer, answer->after.total_bytes, applied.confidence, request->arena),
+               *compute = "";
     size_text(before, (uint64_t)answer->before.total_bytes);
     size_text(after, (uint64_t)answer->after.total_bytes);
     size_text(saved, (uint64_t)(saving < 0 ? -saving : saving));
@@ -136,21 +141,36 @@ static const char *sentence_of(const struct tool_request *request, const struct 
                         saved, before, after, verdict, change_confidence_name(applied.confidence), compute);
 }
 
+static enum change_confidence surest_of(const struct fit *fit)
+{
+    enum change_confidence surest = CHANGE_GUESS;
+    for (uint32_t i = 0; i < fit->set_count; i++)
+        if (fit->sets[i].confidence < surest)
+            surest = fit->sets[i].confidence;
+    return surest;
+}
+
 static const char *fit_sentence(const struct tool_request *request, const struct answer *answer)
 {
     char needed[SIZE_TEXT_BYTES];
     const struct memory_fit *fit = fit_of(answer, answer->after.total_bytes, request->arena);
     const char *limit = limit_text(fit, request->arena);
+    const enum change_confidence surest = surest_of(&answer->fit);
+    const bool is_sure = surest < CHANGE_BOUND;
     size_text(needed, (uint64_t)answer->after.total_bytes);
     if (answer->fit.has_fit_already)
         return arena_format(request->arena, "It fits %s: %s of %s.",
                             applied_of(answer).count > 0 ? "with what is changed" : "as it is", needed, limit);
     if (answer->fit.set_count > 0)
-        return arena_format(request->arena, "%u %s of changes would make it fit %s, by prediction.",
-                            answer->fit.set_count, answer->fit.set_count == 1 ? "set" : "sets", limit);
+        return arena_format(request->arena, "%u %s of changes %s make it fit %s, by %s.", answer->fit.set_count,
+                            answer->fit.set_count == 1 ? "set" : "sets", is_sure ? "would" : "may", limit,
+                            is_sure                  ? "prediction"
+                            : surest == CHANGE_BOUND ? "a bound"
+                                                     : "a guess");
     if (answer->fit.nearest.count == 0)
         return arena_format(request->arena, "Nothing that was tried applies to this program.");
-    const char *nearest = verdict_of(answer, answer->fit.nearest.total_bytes, request->arena);
+    const char *nearest =
+        verdict_of(answer, answer->fit.nearest.total_bytes, answer->fit.nearest.confidence, request->arena);
     return arena_format(request->arena, "Nothing that was tried is enough: the best leaves it%s.", nearest + 1);
 }
 
