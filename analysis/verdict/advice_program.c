@@ -44,6 +44,8 @@ static const char *donor_name(const struct advice *advice)
 {
     const struct plan *plan = advice->facts->parts->plan;
     const struct plan_argument *largest = NULL;
+    if (call_is_of_equinox(plan))
+        return "";
     for (uint32_t i = 0; i < plan->argument_count; i++) {
         enum category category = (enum category)plan->arguments[i].choice.category;
         if (category != CATEGORY_BATCH && category != CATEGORY_INPUT &&
@@ -284,8 +286,6 @@ void advice_find_fused_attention(struct advice *advice)
     if (advice_text_attention(advice) || !advice_is_of_program(advice) || pattern == NULL)
         return;
     advice_evidence(pattern, advice->facts->arena, &item);
-    if (advice->facts->parts->plan->platform == SPACE_PLATFORM_GPU)
-        item.call = "jax.nn.dot_product_attention(q, k, v, is_causal=True, implementation=\"cudnn\")";
     advice_try(advice, item);
 }
 

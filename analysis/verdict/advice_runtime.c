@@ -3,6 +3,7 @@
  * another chip. Its effects are stated where a file tells them; else they are guesses. */
 #include "verdict/advice.h"
 
+#include "base/sum.h"
 #include "model/memory_profile/model.h"
 #include "plan/memory_fit.h"
 #include "read/device.h"
@@ -152,8 +153,7 @@ static void flag_add(struct advice *advice, const struct flag *flag, const char 
 static const struct flag recompute_flags[] = {
     {"Let the compiler recompute at the peak", "LIBTPU_INIT_ARGS=\"--xla_tpu_rematerialization_algo=PEAK_PRIORITY\"",
      "It recomputes where the peak is; the step may be slower. How much it saves is known only by compiling."},
-    {"Let the compiler recompute as if there were less memory",
-     "LIBTPU_INIT_ARGS=\"--xla_tpu_max_hbm_size_mib=N\"  # less than the chip has",
+    {"Let the compiler recompute as if there were less memory", NULL /* smaller_limit */,
      "Its recomputation pass works harder to fit a smaller limit; the step may be slower. What it saves is known only by compiling."},
     {"Let the compiler recompute larger blocks",
      "LIBTPU_INIT_ARGS=\"--xla_tpu_rematerialization_max_block_size_limit=32 --xla_tpu_rematerialization_block_effort_factor=10.0\"",
@@ -163,7 +163,8 @@ static const struct flag recompute_flags[] = {
 };
 
 static const struct flag shared_memory = {
-    "Give programs a smaller share for temporaries", "LIBTPU_INIT_ARGS=\"--tpu_shared_memory_percent=N\"",
+    "Give programs a smaller share for temporaries",
+    "LIBTPU_INIT_ARGS=\"--tpu_shared_memory_percent=50\"  # of the memory; lower leaves more to arrays",
     "Programs reserve less in advance, and may run slower. How much it saves is known only by running."};
 static const struct flag scoped_limit = {
     "Let the kernel have more of the on-chip memory",
@@ -181,13 +182,32 @@ static bool is_scoped_vmem(const struct verdict_facts *facts)
 }
 
 /* The most that recomputing can save: of a plan what the forward pass saves for the backward pass, for other
- * temporaries are products, gradients, sorted arrays, which nothing cheap makes again; else the temporaries that the
- * text states. -1: not known. */
-static int64_t recomputable_bytes(const struct verdict_facts *facts)
+ * temporaries are products, gradients, sorted arrays, which nothing cheap makes again; but nothing of what a loop
+ * stacks, which the compiler never makes again, and nothing where it recomputes already and that was not enough. Else
+ * the temporaries that the text states. -1: not known. */
+static int64_t recomputable_bytes(const struct advice *advice)
 {
-    if (facts->space != NULL && facts->total_bytes > 0)
-        return facts->space->category_bytes[CATEGORY_SAVED_ACTIVATION];
-    return facts_figure(facts, OOM_program_bytes);
+    const struct verdict_facts *facts = advice->facts;
+    int64_t bytes = 0;
+    if (facts->space == NULL || facts->total_bytes <= 0)
+        return facts_figure(facts, OOM_program_bytes);
+    if (advice->has_program && advice->start.without_remat != NULL)
+        return 0;
+    for (uint32_t i = 0; i < facts->space->row_count; i++) {
+        const struct plan_row *row = &facts->space->rows[i];
+        if (row->choice.category == CATEGORY_SAVED_ACTIVATION && plan_row_is_alive(row, facts->space->peak_step) &&
+            (row->patterns & 1U << PATTERN_SCAN_RESIDUALS) == 0)
+            bytes = sum_add(bytes, row->bytes);
+    }
+    return bytes;
+}
+
+/* As if the chip had less by what is missing. */
+static const char *smaller_limit(const struct verdict_facts *facts)
+{
+    const struct verdict_fit *fit = &facts->out->fit;
+    return arena_format(facts->arena, "LIBTPU_INIT_ARGS=\"--xla_tpu_max_hbm_size_mib=%lld\"",
+                        (long long)((fit->capacity_bytes - fit->over_bytes) >> 20));
 }
 
 void advice_find_flags(struct advice *advice)
@@ -200,11 +220,14 @@ void advice_find_flags(struct advice *advice)
                       : facts->parts->plan != NULL && facts->parts->plan->platform == SPACE_PLATFORM_TPU;
     bool is_on_edge =
         fit->over_bytes > 0 && fit->capacity_bytes > 0 && fit->over_bytes <= fit->capacity_bytes / 100 * EDGE_PERCENT;
-    int64_t recomputable = recomputable_bytes(facts);
+    int64_t recomputable = recomputable_bytes(advice);
     is_on_edge = is_on_edge && (recomputable < 0 || recomputable >= fit->over_bytes);
     if (is_tpu && !facts->is_on_chip && facts->out->fits == VERDICT_FITS_NO && is_on_edge)
-        for (uint32_t i = 0; i < sizeof(recompute_flags) / sizeof(recompute_flags[0]); i++)
-            flag_add(advice, &recompute_flags[i], evidence, i);
+        for (uint32_t i = 0; i < sizeof(recompute_flags) / sizeof(recompute_flags[0]); i++) {
+            struct flag flag = recompute_flags[i];
+            flag.call = flag.call != NULL ? flag.call : smaller_limit(facts);
+            flag_add(advice, &flag, evidence, i);
+        }
     if (facts->failure == NULL)
         return;
     if (is_scoped_vmem(facts))

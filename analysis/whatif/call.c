@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 #include "plan/arguments.h"
+#include "plan/pattern.h"
+#include "read/hlo/shape.h"
 #include "whatif/call_arguments.h"
 #include "whatif/glob.h"
 
@@ -28,6 +30,16 @@ struct str call_argument(struct str path)
     while (length < path.length && path.data[length] != '.' && path.data[length] != '[')
         length++;
     return (struct str){path.data, length};
+}
+
+bool call_is_of_equinox(const struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct str name = call_argument(plan->arguments[i].path);
+        if (!str_equal(name, STR("dynamic_nodonate")) && !str_equal(name, STR("dynamic_donate")))
+            return false;
+    }
+    return plan->argument_count > 0;
 }
 
 const int64_t *call_argument_numbers(const struct plan *plan, struct arena *arena)
@@ -92,6 +104,8 @@ const char *call_donation(const struct plan *plan, const bool *flags, struct are
 {
     char numbers[96] = "";
     size_t length = 0;
+    if (call_is_of_equinox(plan))
+        return "@eqx.filter_jit(donate=\"all\")  # in place of @eqx.filter_jit";
     int64_t last = -1;
     uint32_t count = 0;
     const int64_t *of_arguments = call_argument_numbers(plan, arena);
@@ -121,18 +135,65 @@ static const char *donate_text(const struct variant *variant, const struct chang
                         (int)change->glob.length, change->glob.data, is_one ? "," : "");
 }
 
+static int64_t leaf_elements(const struct leaves *leaves, uint32_t leaf)
+{
+    const struct leaf *of = &leaves->items[leaf];
+    int64_t elements = 1;
+    for (uint32_t i = 0; i < of->rank; i++)
+        if (__builtin_mul_overflow(elements, leaves->sizes[of->first + i], &elements))
+            return 0;
+    return elements;
+}
+
+/* Does a select go over as many floats as attention scores have? A mask does, and dropout. */
+static bool has_mask(const struct variant *variant)
+{
+    const struct graph *graph = variant->plan->graph;
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    int64_t scores = 0;
+    for (uint32_t i = 0; i < variant->row_count && scores == 0; i++) {
+        const struct variant_row *row = &variant->rows[i];
+        if (row->plan_row != PLAN_NONE && row->leaf != HLO_NONE &&
+            (variant->space->rows[row->plan_row].patterns & 1U << PATTERN_ATTENTION_SCORES) != 0)
+            scores = leaf_elements(leaves, row->leaf);
+    }
+    arena_work(variant->arena, graph->hlo->instruction_count);
+    for (uint32_t at = 0; scores > 0 && at < graph->hlo->instruction_count; at++)
+        if (leaves_count(leaves, at) == 1 && leaf_elements(leaves, leaves->first[at]) == scores &&
+            shape_type_is_float(leaves->items[leaves->first[at]].type) &&
+            str_equal(hlo_instruction_opcode(graph->hlo, at), STR("select")))
+            return true;
+    return false;
+}
+
+/* jax.nn.dot_product_attention stores the scores on a TPU as well: there it is the kernel itself that is called. */
+static const char *attention_text(const struct variant *variant)
+{
+    bool is_masked = has_mask(variant);
+    if (variant->plan->platform != SPACE_PLATFORM_TPU)
+        return arena_format(variant->arena, "jax.nn.dot_product_attention(q, k, v%s%s)%s",
+                            is_masked ? ", is_causal=True" : "",
+                            variant->plan->platform == SPACE_PLATFORM_GPU ? ", implementation=\"cudnn\"" : "",
+                            is_masked ? "  # is_causal: if the mask is" : "");
+    return arena_format(variant->arena,
+                        "from jax.experimental.pallas.ops.tpu.flash_attention import flash_attention; "
+                        "y = flash_attention(q, k, v%s, sm_scale=q.shape[-1] ** -0.5)  # [batch, heads, length, head]; "
+                        "length: a multiple of 128%s",
+                        is_masked ? ", causal=True" : "", is_masked ? "; causal: if the mask is" : "");
+}
+
 /* By the pattern that is gone. */
-static const char *without_text(const struct change *change)
+static const char *without_text(const struct variant *variant, const struct change *change)
 {
     static const char *const lines[][2] = {
-        {"attention_scores", "jax.nn.dot_product_attention(q, k, v, is_causal=True)  # on a TPU: "
-                             "jax.experimental.pallas.ops.tpu.flash_attention"},
         {"mask", "jax.nn.dot_product_attention(q, k, v, is_causal=True)  # instead of mask="},
         {"logits", "loss = jax.lax.map(jax.checkpoint(chunk_loss), chunks).sum()  # chunks of the sequence"},
         {"prefill_logits", "logits = x[:, -1] @ table  # of the last position only"},
         {"cache_copy", "cache = jax.lax.dynamic_update_slice(cache, new, start)  # in what the loop carries"},
         {"constant", "def f(x, table):  # as an argument, not closed over"},
     };
+    if (str_equal(change->glob, STR("attention_scores")))
+        return attention_text(variant);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
         if (str_equal(change->glob, str_of(lines[i][0])))
             return lines[i][1];
@@ -148,6 +209,8 @@ const char *call_text(const struct variant *variant, const struct change *change
     case CHANGE_BATCH:
     case CHANGE_SEQUENCE: break; /* call_resize */
     case CHANGE_CHECKPOINT:
+        if (str_equal(change->glob, STR("*")) && call_is_of_equinox(variant->plan))
+            return "layer = eqx.filter_checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)";
         if (str_equal(change->glob, STR("*")))
             return "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)";
         return arena_format(variant->arena, "layer = jax.checkpoint(layer)  # where jax.named_scope is %.*s",
@@ -160,7 +223,7 @@ const char *call_text(const struct variant *variant, const struct change *change
                             (int)named.argument.length, named.argument.data);
     case CHANGE_SHARD: return call_shard(variant, change);
     case CHANGE_UNPAD: return "x = jnp.swapaxes(x, …)  # a long dimension last";
-    case CHANGE_WITHOUT: return without_text(change);
+    case CHANGE_WITHOUT: return without_text(variant, change);
     case CHANGE_COUNT: break;
     }
     return "";

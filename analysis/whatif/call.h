@@ -14,6 +14,8 @@ const char *call_donation(const struct plan *plan, const bool *flags, struct are
 void call_donated(const struct variant *variant, const struct change *change, bool *flags);
 /* The name of the jitted function: "train_step" of the module "jit_train_step"; "step" where it has none. Borrowed. */
 struct str call_function(const struct plan *plan);
+/* Was it jitted by Equinox's filter_jit? That hands all arrays over in lists of its own, which nobody has names for. */
+bool call_is_of_equinox(const struct plan *plan);
 /* Of an argument's path its first name, "state" of "state.params['w']": the function's own argument; "" without one. */
 struct str call_argument(struct str path);
 /* Which of the function's arguments each of plan->arguments belongs to, counted as donate_argnums does, by names in the
