@@ -2,7 +2,9 @@
  * advice_types.c: a program in numbers of fewer bits. */
 #include "verdict/advice.h"
 
+#include "base/sum.h"
 #include "plan/describe.h"
+#include "read/hlo/shape.h"
 #include "whatif/promotion.h"
 
 /* Products, or calls of what may be a kernel with some. */
@@ -82,6 +84,24 @@ static bool promotion_find(struct advice *advice)
     return true;
 }
 
+/* Of its arguments, what has to be float32 beside the optimizer's state (percent). */
+enum { WIDE_PERCENT = 1 };
+
+/* Is an argument float32 that is not the optimizer's state? Else all is computed from fewer bits already, and the state
+ * is the optimizer's own matter. */
+static bool is_computed_wide(const struct advice *advice)
+{
+    const struct plan_space *space = advice->facts->space;
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < advice->start.row_count; i++) {
+        const struct variant_row *row = &advice->start.rows[i];
+        if (row->is_argument && row->plan_row != PLAN_NONE && shape_type_is_float(row->type) &&
+            shape_type_bytes(row->type) >= 4 && space->rows[row->plan_row].choice.category != CATEGORY_OPTIMIZER_STATE)
+            bytes = sum_add(bytes, row->bytes);
+    }
+    return bytes > space->parameter_bytes / 100 * WIDE_PERCENT;
+}
+
 void advice_find_cast(struct advice *advice)
 {
     if (!advice->has_program) {
@@ -89,7 +109,7 @@ void advice_find_cast(struct advice *advice)
         return;
     }
     struct verdict_advice item = {.title = "Keep and compute everything in bfloat16", .change = "cast=*:bf16"};
-    if (!advice_is_of_program(advice) || promotion_find(advice))
+    if (!advice_is_of_program(advice) || promotion_find(advice) || !is_computed_wide(advice))
         return;
     item.evidence = "Large arrays of the program are of float32.";
     if (!may_have_products(advice)) {

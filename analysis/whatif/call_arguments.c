@@ -206,6 +206,41 @@ static bool is_updated(const struct graph *graph, uint32_t at)
     return false;
 }
 
+/* A buffer that the compiler fills in the first turn of a loop. */
+static bool is_allocated(const struct graph *graph, uint32_t at)
+{
+    return str_equal(hlo_instruction_opcode(graph->hlo, at), STR("custom-call")) &&
+           graph_operand(graph, at, 0) == HLO_NONE;
+}
+
+/* Zeros, or another number in all places; also where the compiler fuses or copies them. */
+static bool is_filled(const struct graph *graph, uint32_t at)
+{
+    for (unsigned depth = 0; depth < 8 && at != HLO_NONE; depth++)
+        switch (graph_op(graph, at)) {
+        case GRAPH_BROADCAST:
+        case GRAPH_CONSTANT: return true;
+        case GRAPH_FUSION:
+            at = graph_called(graph, at, 0) == HLO_NONE ? HLO_NONE : graph->root_of[graph_called(graph, at, 0)];
+            break;
+        case GRAPH_COPY:
+        case GRAPH_SAME: at = graph_operand(graph, at, 0); break;
+        default: return is_allocated(graph, at);
+        }
+    return false;
+}
+
+/* Of the arrays that a loop begins with: what it stacks has a dimension more than what it carries. */
+static uint32_t highest_rank(const struct variant *variant, uint32_t at)
+{
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    uint32_t most = 0;
+    arena_work(variant->arena, at == HLO_NONE ? 0 : leaves_count(leaves, at));
+    for (uint32_t leaf = at == HLO_NONE ? 0 : leaves->first[at]; at != HLO_NONE && leaf < leaves->first[at + 1]; leaf++)
+        most = leaves->items[leaf].rank > most ? leaves->items[leaf].rank : most;
+    return most;
+}
+
 /* Does a loop of the person's carry numbers that begin as something made inside, such as zeros? Their type has to
  * follow that of what the loop computes, or jax.lax.scan refuses it. */
 static bool has_made_carry(const struct variant *variant, const struct change *change)
@@ -219,11 +254,12 @@ static bool has_made_carry(const struct variant *variant, const struct change *c
         uint32_t body = graph_called(graph, at, 0), root = body == HLO_NONE ? HLO_NONE : graph->root_of[body];
         uint32_t begin = graph_operand(graph, at, 0), made;
         struct shape_array shape;
+        uint32_t most_rank = highest_rank(variant, begin);
         for (uint32_t nth = 0; begin != HLO_NONE && graph_op(graph, begin) == GRAPH_TUPLE &&
                                (made = graph_operand(graph, begin, nth)) != HLO_NONE;
              nth++) {
-            bool is_made = graph_op(graph, made) == GRAPH_BROADCAST || graph_op(graph, made) == GRAPH_CONSTANT;
-            if (is_made && shape_array_read(hlo_instruction_shape(graph->hlo, made), &shape) && shape.rank > 0 &&
+            if (is_filled(graph, made) && shape_array_read(hlo_instruction_shape(graph->hlo, made), &shape) &&
+                shape.rank > 0 && (!is_allocated(graph, made) || shape.rank < most_rank) &&
                 is_castable(change, &shape) && root != HLO_NONE && graph_op(graph, root) == GRAPH_TUPLE &&
                 !is_updated(graph, graph_operand(graph, root, nth)))
                 return true;
@@ -248,7 +284,9 @@ const char *call_cast(const struct variant *variant, const struct change *change
         mapped(variant, change, is_castable, &trees, names, count, arena_format(variant->arena, "x.astype(%s)", type),
                "jnp.issubdtype(x.dtype, jnp.floating)");
     bool is_note = shape_type_bytes(change->type) >= 2 && strchr(text, '#') == NULL && has_made_carry(variant, change);
-    return is_note ? arena_format(variant->arena, "%s  # and what a scan's carry begins with", text) : text;
+    return is_note
+               ? arena_format(variant->arena, "%s  # and what a scan's carry begins with: jnp.zeros(…, %s)", text, type)
+               : text;
 }
 
 /* ---- batch, sequence ---- */

@@ -148,10 +148,70 @@ START_TEST(what_a_scan_begins_with_is_cast_too)
         "x = f32[8,64] get-tuple-element(l) index=1 ROOT y = f32[8,64] exponential(x) \"jit(f)/exp\" !out }";
     open_program(arena_format(&arena, program, "z"));
     saves("cast=*:bf16");
-    ck_assert_ptr_nonnull(strstr(result.call, "# and what a scan's carry begins with"));
+    ck_assert_ptr_nonnull(strstr(result.call, "# and what a scan's carry begins with: jnp.zeros(…, jnp.bfloat16)"));
     open_program(arena_format(&arena, program, "w"));
     saves("cast=*:bf16");
     ck_assert_ptr_null(strchr(result.call, '#'));
+}
+END_TEST
+
+/* A loop for TPUs begins with buffers that its first turn fills; what it stacks has a dimension more. */
+START_TEST(what_a_first_turn_fills_is_cast_too)
+{
+    static const char *const program =
+        "scheduled body { p = (s32[], f32[8,64], f32[4,8,64]) parameter(0) i = s32[] get-tuple-element(p) index=0 "
+        "a = f32[8,64] get-tuple-element(p) index=1 b = f32[4,8,64] get-tuple-element(p) index=2 "
+        "c = f32[8,64] tanh(a) ROOT t = (s32[], f32[8,64], f32[4,8,64]) tuple(i, c, b) } "
+        "condition { q = (s32[], f32[8,64], f32[4,8,64]) parameter(0) ROOT r = pred[] constant() } "
+        "main { w = f32[8,64] parameter(0) \"w\" !arg v = f32[4,8,64] parameter(1) \"v\" !arg k = s32[] constant() "
+        "z = f32[8,64] custom-call() !temp e = f32[4,8,64] custom-call() !temp "
+        "s = (s32[], f32[8,64], f32[4,8,64]) tuple(k, %s) "
+        "l = (s32[], f32[8,64], f32[4,8,64]) while(s) calls=body,condition \"jit(f)/while\" "
+        "x = f32[8,64] get-tuple-element(l) index=1 ROOT y = f32[8,64] exponential(x) \"jit(f)/exp\" !out }";
+    open_program(arena_format(&arena, program, "z, v"));
+    saves("cast=*:bf16");
+    ck_assert_ptr_nonnull(strstr(result.call, "# and what a scan's carry begins with: jnp.zeros(…, jnp.bfloat16)"));
+    open_program(arena_format(&arena, program, "w, e"));
+    saves("cast=*:bf16");
+    ck_assert_ptr_null(strchr(result.call, '#'));
+}
+END_TEST
+
+/* Equinox hands over lists of its own, which the person has no names for. */
+START_TEST(equinox_has_its_own_words)
+{
+    open_program("scheduled module=jit_f main { x = f32[8,64] parameter(0) \"dynamic_nodonate['rest'][0]\" !arg "
+                 "ROOT y = f32[8,64] tanh(x) !out }");
+    struct change change = reads("donate=all");
+    ck_assert_str_eq(call_text(&start, &change), "@eqx.filter_jit(donate=\"all\")  # in place of @eqx.filter_jit");
+    change = reads("checkpoint=*");
+    ck_assert_ptr_nonnull(strstr(call_text(&start, &change), "eqx.filter_checkpoint(layer)"));
+}
+END_TEST
+
+/* On a TPU the kernel itself is called, and only what is masked may be causal. */
+START_TEST(attention_is_called_where_it_is_fused)
+{
+    static const char *const program =
+        "scheduled main { q = f32[2,64,8] parameter(0) \"q\" !arg k = f32[2,64,8] parameter(1) \"k\" !arg "
+        "s = f32[2,64,64] dot(q, k) \"jit(f)/bqd,bkd->bqk/dot_general\" !temp m = pred[2,64,64] constant() "
+        "h = f32[2,64,64] %s \"jit(f)/h\" !temp ROOT y = f32[2,64,64] exponential(h) \"jit(f)/exp\" !out }";
+    struct change change;
+    for (int is_masked = 0; is_masked < 2; is_masked++) {
+        open_program(arena_format(&arena, program, is_masked ? "select(m, s, s)" : "tanh(s)"));
+        for (uint32_t i = 0; i < plan.spaces[0].row_count; i++)
+            if (start.rows[i].bytes == INT64_C(4) * 2 * 64 * 64)
+                plan.spaces[0].rows[i].patterns |= 1U << PATTERN_ATTENTION_SCORES;
+        change = reads("without=attention_scores");
+        plan.platform = SPACE_PLATFORM_TPU;
+        const char *text = call_text(&start, &change);
+        ck_assert_ptr_nonnull(strstr(text, "y = flash_attention(q, k, v"));
+        ck_assert_int_eq(strstr(text, "causal=True") != NULL, is_masked);
+        plan.platform = SPACE_PLATFORM_GPU;
+        text = call_text(&start, &change);
+        ck_assert_ptr_nonnull(strstr(text, "implementation=\"cudnn\")"));
+        ck_assert_int_eq(strstr(text, "is_causal=True") != NULL, is_masked);
+    }
 }
 END_TEST
 
@@ -177,6 +237,9 @@ int main(void)
     tcase_add_test(tests, every_dimension_that_changes_is_cut);
     tcase_add_test(tests, all_arguments_that_are_cast_are_named);
     tcase_add_test(tests, what_a_scan_begins_with_is_cast_too);
+    tcase_add_test(tests, what_a_first_turn_fills_is_cast_too);
+    tcase_add_test(tests, equinox_has_its_own_words);
+    tcase_add_test(tests, attention_is_called_where_it_is_fused);
     tcase_add_test(tests, the_number_is_that_of_the_title);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

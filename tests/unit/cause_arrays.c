@@ -166,6 +166,25 @@ START_TEST(fewer_bits_are_a_guess_without_a_product)
 }
 END_TEST
 
+/* Weights in bfloat16, and an optimizer's state alone in float32: all is computed in bfloat16 already. */
+START_TEST(what_is_bfloat16_is_not_to_be_cast)
+{
+    static const char *const program =
+        "scheduled module=jit_f main { p = %s[64,64] parameter(0) \"params['p']\" !arg "
+        "m = f32[64,64] parameter(1) \"opt_state[0].mu['p']\" !arg n = f32[64,64] negate(m) !temp "
+        "a = %s[64,64] dot(p, p) lhs={0} rhs={0} !temp b = f32[64,64] tanh(n) !out "
+        "ROOT t = (f32[64,64]) tuple(b) }";
+    static const char *const types[] = {"bf16", "f32"};
+    struct buf file;
+    struct verdict verdict;
+    for (int i = 0; i < 2; i++) {
+        verdict_read(arena_format(&arena, program, types[i], types[i]), &verdict, &file);
+        ck_assert_int_eq(advice_of(&verdict, VERDICT_ADVICE_CAST) != NULL, i);
+        buf_free(&file);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cause_arrays");
@@ -174,6 +193,7 @@ int main(void)
     tcase_add_loop_test(tests, the_arrays_are_named_and_its_twin_is_not, 0, (int)(sizeof(cases) / sizeof(cases[0])));
     tcase_add_test(tests, what_lands_at_the_limit_may_fit);
     tcase_add_test(tests, fewer_bits_are_a_guess_without_a_product);
+    tcase_add_test(tests, what_is_bfloat16_is_not_to_be_cast);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
