@@ -2,6 +2,7 @@
 #include "edit/from_change.h"
 
 #include "whatif/glob.h"
+#include "whatif/microbatch.h"
 #include "whatif/regions.h"
 #include "whatif/split.h"
 
@@ -51,7 +52,10 @@ static bool matching_read(const struct variant *variant, const struct change *ch
 static bool resize_read(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
 {
     struct change_target *targets;
+    struct microbatch before, after;
     uint32_t count;
+    if (change_microbatch(variant, change, &before, &after))
+        return from_change_refuse(change, "the size of its microbatches is in the source", err);
     if (!change_targets(variant, change, &targets, &count, err))
         return false;
     struct edit_dimension *dimensions = arena_array(variant->arena, struct edit_dimension, (size_t)count + 1);

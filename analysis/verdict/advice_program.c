@@ -7,6 +7,7 @@
 #include "plan/describe.h"
 #include "whatif/call.h"
 #include "whatif/checkpointed.h"
+#include "whatif/microbatch.h"
 
 #include <stdlib.h>
 
@@ -365,9 +366,10 @@ void advice_find_shard(struct advice *advice)
 
 /* ---- sizes of the data ---- */
 
-/* "16 → 8", or "". */
-static const char *sizes_of(struct advice *advice, const char *text)
+/* " (16 → 8)", or ""; `what` becomes "microbatch" where that is what changes. */
+static const char *sizes_of(struct advice *advice, const char *text, const char **what)
 {
+    struct microbatch before, after;
     struct variant variant;
     struct change change;
     struct change_target *targets;
@@ -375,10 +377,13 @@ static const char *sizes_of(struct advice *advice, const char *text)
     uint32_t count;
     const char *sizes = "";
     variant_copy(&variant, &advice->start, advice->tried);
-    if (change_read(str_of(text), &change, &err) && change_targets(&variant, &change, &targets, &count, &err) &&
-        count > 0)
+    if (change_read(str_of(text), &change, &err) && change_microbatch(&variant, &change, &before, &after)) {
+        *what = "microbatch";
+        sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before.size, (long long)after.size);
+    } else if (change.kind != CHANGE_COUNT && change_targets(&variant, &change, &targets, &count, &err) && count > 0) {
         sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)targets[0].size_before,
                              (long long)targets[0].size_after);
+    }
     arena_free(advice->tried);
     return sizes;
 }
@@ -448,8 +453,9 @@ static void resize_find(struct advice *advice, const char *name, const char *wha
     if (chosen == NULL)
         return;
     struct verdict_advice item = {.change = chosen};
+    const char *sizes = sizes_of(advice, chosen, &what);
     item.title = arena_format(arena, "%s %s%s", strstr(chosen, "0.5") != NULL ? "Halve the" : "Take a quarter of the",
-                              what, sizes_of(advice, chosen));
+                              what, sizes);
     item.evidence = arena_format(arena, "What grows with the %s follows its dimension through the program.", what);
     advice_try(advice, item);
 }

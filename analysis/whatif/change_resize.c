@@ -2,8 +2,11 @@
  * change_resize.c: another batch size, another length of the sequence. */
 #include "whatif/change_kinds.h"
 
+#include "plan/arguments.h"
 #include "plan/category.h"
+#include "plan/value.h"
 #include "whatif/call_arguments.h"
+#include "whatif/microbatch.h"
 
 #include <stdio.h>
 
@@ -46,10 +49,10 @@ static bool is_data(const struct variant *variant, const struct plan_argument *a
 /* What stands behind the batch is no sequence where it is a picture's side, nor where it is what a row of numbers is
  * made of: some parameter has its size then, as it has that of tokens (their positions), which are whole numbers. */
 static bool is_sequence(const struct variant *variant, const struct plan_argument *argument, uint32_t class,
-                        bool is_in_state)
+                        bool is_in_state, bool is_mixed)
 {
     struct shape_array shape;
-    if (variant->dimensions.is_side[class])
+    if (variant->dimensions.is_side[class] || is_mixed)
         return false;
     return !is_in_state ||
            !shape_array_read(hlo_instruction_shape(&variant->plan->hlo, argument->instruction_at), &shape) ||
@@ -63,6 +66,8 @@ struct resize_signs {
     uint32_t *shared_count; /* by class: how many of them begin with it */
     bool *is_signed;        /* by class: one of them is enough of a sign */
     bool *is_in_state;      /* by class: some state has it */
+    bool *is_pointed;       /* by class: nodes or edges of a graph, table rows: indices of data say which of data */
+    bool *is_mixed;         /* by class: weights that have it are multiplied, as those that mix tokens */
     bool has_parameters, has_products;
 };
 
@@ -95,6 +100,41 @@ static void caches_read(const struct variant *variant, struct resize_signs *sign
                              : dimensions_of(&variant->dimensions, argument->instruction_at, 0);
         if (first != HLO_NONE)
             signs->is_signed[dimensions_class(&variant->dimensions, first)] = true;
+    }
+}
+
+/* What weights of products have is no data's own: of positions, which are added, it may be. */
+enum { MIXED_STEPS_MAX = 1 << 20 };
+static void mixed_read(const struct variant *variant, struct resize_signs *signs)
+{
+    const struct graph *graph = variant->plan->graph;
+    struct value_walk walk;
+    value_walk_init(&walk, graph, MIXED_STEPS_MAX, variant->findings->arena);
+    for (uint32_t at = 0; at < graph->hlo->instruction_count && walk.steps_left > 0; at++)
+        for (uint32_t k = 0; graph_op(graph, at) == GRAPH_DOT && k < 2; k++) {
+            struct value operand = {graph_operand(graph, at, k), VALUE_WHOLE};
+            uint32_t from = value_origin(&walk, operand, VALUE_BASE, NULL).at, dimension;
+            const struct plan_argument *argument = arguments_find_instruction(variant->plan, from);
+            if (argument == NULL || argument->choice.category != CATEGORY_PARAMETER)
+                continue;
+            for (uint32_t nth = 0; (dimension = dimensions_of(&variant->dimensions, from, nth)) != HLO_NONE; nth++)
+                signs->is_mixed[dimensions_class(&variant->dimensions, dimension)] = true;
+        }
+}
+
+/* Of a program that learns: rows of data that indices point into, and the indices that do. Weights are looked up by
+ * the batch's own tokens, which are none. */
+static void pointings_read(const struct variant *variant, struct resize_signs *signs)
+{
+    const struct dimensions *dimensions = &variant->dimensions;
+    if (!variant->plan->graph->has_backward || !signs->has_parameters)
+        return;
+    arena_work(variant->arena, dimensions->pointing_count);
+    for (uint32_t i = 0; i < dimensions->pointing_count; i++) {
+        uint32_t from = dimensions_class(dimensions, dimensions->pointings[i].from),
+                 to = dimensions_class(dimensions, dimensions->pointings[i].to);
+        if (from != to && signs->shared_count[to] > 0 && !signs->is_in_state[to])
+            signs->is_pointed[from] = signs->is_pointed[to] = true;
     }
 }
 
@@ -132,12 +172,16 @@ static const struct resize_signs *signs_of(const struct variant *variant)
     *signs = (struct resize_signs){.shared_count = arena_array(arena, uint32_t, class_count),
                                    .is_signed = arena_array(arena, bool, class_count),
                                    .is_in_state = arena_array(arena, bool, class_count),
+                                   .is_pointed = arena_array(arena, bool, class_count),
+                                   .is_mixed = arena_array(arena, bool, class_count),
                                    .has_products = variant_has_products(variant)};
     for (uint32_t i = 0; i < variant->plan->argument_count; i++)
         signs->has_parameters |= variant->plan->arguments[i].choice.category == CATEGORY_PARAMETER;
     state_read(variant, signs);
     data_read(variant, signs);
     caches_read(variant, signs);
+    pointings_read(variant, signs);
+    mixed_read(variant, signs);
     return findings->resize_signs = signs;
 }
 
@@ -147,6 +191,8 @@ static const struct resize_signs *signs_of(const struct variant *variant)
 static bool is_batch(const struct variant *variant, const struct resize_signs *signs, uint32_t class)
 {
     bool is_of_all = signs->shared_count[class] == signs->data_count;
+    if (signs->is_pointed[class])
+        return false;
     return signs->is_signed[class] || (is_of_all && ((variant->plan->graph->has_backward && signs->has_parameters) ||
                                                      (signs->data_count > 1 && signs->has_products)));
 }
@@ -166,7 +212,8 @@ static uint32_t targets_find(const struct variant *variant, bool is_of_sequence,
             uint32_t dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth);
             uint32_t class = dimension == HLO_NONE ? 0 : dimensions_class(&variant->dimensions, dimension);
             if (dimension == HLO_NONE || (rank % 2 == 0 && signs->is_in_state[class]) ||
-                (is_of_sequence && !is_sequence(variant, argument, class, signs->is_in_state[class])) ||
+                (is_of_sequence &&
+                 !is_sequence(variant, argument, class, signs->is_in_state[class], signs->is_mixed[class])) ||
                 (count > 0 && variant->sizes[targets[0].at] != variant->sizes[dimension]))
                 continue;
             uint32_t first = dimensions_of(&variant->dimensions, argument->instruction_at, 0);
@@ -267,6 +314,28 @@ bool change_targets(const struct variant *variant, const struct change *change, 
     return true;
 }
 
+bool change_microbatch(const struct variant *variant, const struct change *change, struct microbatch *before,
+                       struct microbatch *after)
+{
+    struct change_target *targets;
+    struct err err = ERR_INIT;
+    uint32_t count;
+    return change->kind == CHANGE_BATCH && change->dimension < 0 &&
+           change_targets(variant, change, &targets, &count, &err) && microbatch_find(variant, &targets[0], before) &&
+           microbatch_scale(before, change->factor, after);
+}
+
+static const char *microbatch_call(const struct variant *variant, const struct change_target *target,
+                                   const struct microbatch *before, const struct microbatch *after)
+{
+    const struct plan_argument *argument = arguments_find(variant->plan, target->parameter);
+    struct str name = argument == NULL || argument->path.length == 0 ? STR("batch") : argument->path;
+    return arena_format(
+        variant->arena, "%.*s.reshape(%lld, %lld, …)  # %lld microbatches of %lld in place of %lld of %lld",
+        (int)name.length, name.data, (long long)after->steps, (long long)after->size, (long long)after->steps,
+        (long long)after->size, (long long)before->steps, (long long)before->size);
+}
+
 static bool resize(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     struct change_target *targets;
@@ -274,11 +343,18 @@ static bool resize(struct variant *variant, const struct change *change, struct 
     uint32_t count;
     if (!change_targets(variant, change, &targets, &count, err))
         return false;
-    struct dimensions_change *changes = arena_array(variant->arena, struct dimensions_change, (size_t)count + 1);
+    struct dimensions_change *changes = arena_array(variant->arena, struct dimensions_change, (size_t)count + 2);
     for (uint32_t i = 0; i < count; i++)
         changes[i] = (struct dimensions_change){targets[i].at, targets[i].size_after};
+    struct microbatch before, after;
+    bool is_micro = change_microbatch(variant, change, &before, &after);
+    if (is_micro) {
+        changes[0] = (struct dimensions_change){after.size_at, after.size};
+        changes[1] = (struct dimensions_change){after.steps_at, after.steps};
+        count = 2;
+    }
     dimensions_resize(&variant->dimensions, variant->sizes, changes, count, variant->arena, &sizes);
-    out->call = call_resize(variant, sizes.sizes);
+    out->call = is_micro ? microbatch_call(variant, &targets[0], &before, &after) : call_resize(variant, sizes.sizes);
     variant->sizes = sizes.sizes;
     out->confidence = sizes.conflict_count == 0 ? CHANGE_MODEL : CHANGE_GUESS;
     out->reason =

@@ -372,9 +372,24 @@ static void relate_windows(struct looked_at *look, uint32_t operand, uint32_t in
                              dimension(look, indices, indices_batching->items[i]));
 }
 
+/* Rows of `operand` along `along`, the only dimension that indices say. */
+static void note_pointing(struct looked_at *look, uint32_t operand, uint32_t indices, const struct hlo_list *along)
+{
+    struct dimension_builder *builder = look->builder;
+    struct dimensions *out = builder->dimensions;
+    uint32_t to = along->count == 1 ? dimension(look, operand, along->items[0]) : HLO_NONE,
+             from = dimension(look, indices, 0);
+    if (to == HLO_NONE || from == HLO_NONE)
+        return;
+    out->pointings = arena_grown(builder->arena, out->pointings, out->pointing_count + 1, &builder->pointing_capacity,
+                                 sizeof(*out->pointings));
+    out->pointings[out->pointing_count++] = (struct dimension_pointing){from, to};
+}
+
 static void dimension_rules_gather(struct looked_at *look)
 {
     const struct hlo_attributes *of = &look->attributes;
+    note_pointing(look, dimension_rules_operand(look, 0), dimension_rules_operand(look, 1), &of->gather.collapsed);
     relate_windows(look, dimension_rules_operand(look, 0), dimension_rules_operand(look, 1),
                    dimension_rules_leaf(look, look->at), &of->gather.offset, &of->gather.collapsed,
                    &of->gather.operand_batching, &of->gather.indices_batching, of->gather.index_vector);
@@ -390,6 +405,7 @@ static void dimension_rules_scatter(struct looked_at *look)
                                     look->leaves->first[look->at] + i < look->leaves->first[look->at + 1]
                                         ? look->leaves->first[look->at] + i
                                         : HLO_NONE);
+        note_pointing(look, operand, dimension_rules_operand(look, count), &of->scatter.inserted_window);
         relate_windows(look, operand, dimension_rules_operand(look, count),
                        dimension_rules_operand(look, count + 1 + i), &of->scatter.update_window,
                        &of->scatter.inserted_window, &of->scatter.operand_batching, &of->scatter.indices_batching,

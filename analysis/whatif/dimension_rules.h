@@ -14,7 +14,7 @@ struct own_read {
 struct dimension_builder {
     struct dimensions *dimensions;
     struct arena *arena;
-    size_t relation_capacity, member_capacity, own_read_capacity;
+    size_t relation_capacity, member_capacity, own_read_capacity, pointing_capacity;
     struct map rules;   /* by the hash of an opcode */
     uint32_t *trips_of; /* by the body of a loop: a dimension that it goes through, or HLO_NONE */
     struct own_read *own_reads;

@@ -184,6 +184,7 @@ void dimensions_build(const struct graph *graph, struct arena *arena, struct dim
     out->is_side = arena_array(arena, bool, (size_t)out->leaves.dimension_count + 1);
     out->arrays = arena_array(arena, uint32_t, (size_t)out->leaves.count + 1);
     builder.trips_of = arena_raw(arena, ((size_t)graph->hlo->computation_count + 1) * sizeof(uint32_t));
+    out->trips_of = builder.trips_of;
     memset(builder.trips_of, 0xff, ((size_t)graph->hlo->computation_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < out->leaves.dimension_count; i++)
         out->parents[i] = i;

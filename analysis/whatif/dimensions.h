@@ -25,6 +25,11 @@ struct relation {
     uint32_t first, left_count, right_count; /* dimensions, in `members`: those on the left, then those on the right */
 };
 
+/* Indices along one dimension say which rows of another one are read or written: edges, and their nodes. */
+struct dimension_pointing {
+    uint32_t from, to;
+};
+
 struct dimensions {
     const struct graph *graph;
     struct leaves leaves;
@@ -33,10 +38,12 @@ struct dimensions {
         *arrays; /* by leaf: the first leaf that is the same array, handed on by tuples, calls, fusions and loops */
     struct relation *relations;
     uint32_t *members;
-    bool *is_scanned; /* by dimension: a loop goes through it, one at a time */
-    bool *is_cut;     /* by dimension: parts of it are read or written where an index says that is computed */
-    bool *is_side;    /* by dimension: a convolution's window slides over it and over another one: a picture's side */
-    uint32_t relation_count, member_count;
+    bool *is_scanned;   /* by dimension: a loop goes through it, one at a time */
+    bool *is_cut;       /* by dimension: parts of it are read or written where an index says that is computed */
+    bool *is_side;      /* by dimension: a convolution's window slides over it and over another one: a picture's side */
+    uint32_t *trips_of; /* by computation, the body of a loop: a dimension that it goes through, or HLO_NONE */
+    struct dimension_pointing *pointings;
+    uint32_t relation_count, member_count, pointing_count;
     uint32_t unfollowed_count; /* instructions that relate nothing for want of knowledge */
 };
 

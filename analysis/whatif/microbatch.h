@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * microbatch.h: what a program that sums gradients in a loop of its own has at once of its batch. Fewer rows of the
+ * batch are fewer trips; only a smaller microbatch takes less memory.
+ *
+ * In:   a program whose batch is cut into steps × size, by the function or by whoever calls it; a loop, itself no part
+ *       of a pass, whose body has a forward and a backward pass.
+ * Cost: a pass over instructions and relations. */
+#pragma once
+
+#include "whatif/change.h"
+
+struct microbatch {
+    uint32_t steps_at, size_at; /* dimensions: the trips of the loop, the rows of one of them */
+    int64_t steps, size;        /* now */
+};
+
+/* Of a batch that begins the argument of `target`. False: no such loop goes through it. */
+bool microbatch_find(const struct variant *variant, const struct change_target *target, struct microbatch *out);
+/* Of a CHANGE_BATCH that names no dimension: what it is a change of, and to what. False: of the batch itself. */
+bool change_microbatch(const struct variant *variant, const struct change *change, struct microbatch *before,
+                       struct microbatch *after);
+/* What `factor` makes of it, with as many rows in all. False: no whole numbers. */
+bool microbatch_scale(const struct microbatch *from, double factor, struct microbatch *out);

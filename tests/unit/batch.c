@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What of a program's data is its batch, or its sequence: of microbatches, of graphs, beside weights that mix tokens. */
+#include "change.h"
+
+#include "whatif/call.h"
+
+#define STATE "(s32[], f32[4,8,16], f32[16,16])"
+/* Gradients are summed over microbatches: fewer rows of the batch would be fewer trips, of the same memory. */
+START_TEST(of_microbatches_the_size_counts)
+{
+    open_program(
+        "scheduled body { p = " STATE " parameter(0) i = s32[] get-tuple-element(p) index=0 "
+        "xs = f32[4,8,16] get-tuple-element(p) index=1 w = f32[16,16] get-tuple-element(p) index=2 z = s32[] constant() "
+        "d = f32[1,8,16] dynamic-slice(xs, i, z, z) \"jit(f)/while/body/dynamic_slice\" x = f32[8,16] reshape(d) "
+        "h = f32[8,16] dot(x, w) lhs={1} rhs={0} \"jit(f)/while/body/closed_call/jvp(f)/dot_general\" "
+        "g = f32[16,16] dot(x, h) lhs={0} rhs={0} \"jit(f)/while/body/closed_call/transpose(jvp(f))/dot_general\" "
+        "ROOT t = " STATE " tuple(i, xs, g) } condition { q = " STATE " parameter(0) ROOT c = pred[] constant() } "
+        "main { images = f32[32,16] parameter(0) \"images\" !arg w = f32[16,16] parameter(1) \"params['w']\" !arg "
+        "k = s32[] constant() m = f32[4,8,16] reshape(images) !temp s = " STATE " tuple(k, m, w) "
+        "l = " STATE " while(s) calls=body,condition \"jit(f)/while\" r = f32[16,16] get-tuple-element(l) index=2 "
+        "ROOT y = f32[16,16] exponential(r) \"jit(f)/exp\" !out }");
+    saves("batch=0.5");
+    ck_assert_str_eq(result.call, "images.reshape(8, 4, …)  # 8 microbatches of 4 in place of 4 of 8");
+    ck_assert_int_eq(changed.rows[0].bytes, 32 * 16 * 4); /* the batch itself stays as it is */
+    refused("batch=0.5@images:7", "has no dimension 7");
+    saves("batch=0.5@images:0"); /* whoever names the dimension means it */
+    ck_assert_int_eq(changed.rows[0].bytes, 16 * 16 * 4);
+}
+END_TEST
+
+#define LEARNS                                                                                                         \
+    "h = f32[64,8] dot(n, w) lhs={1} rhs={0} \"jit(f)/jvp(f)/dot_general\" !temp "                                     \
+    "b = f32[8,8] dot(n, h) lhs={0} rhs={0} \"jit(f)/transpose(jvp(f))/dot_general\" !temp "
+/* Senders say which nodes: without some of them the graph is another one. */
+START_TEST(nodes_and_edges_are_no_batch)
+{
+    open_program("scheduled main { n = f32[64,8] parameter(0) \"graph['nodes']\" !arg "
+                 "e = s32[256] parameter(1) \"graph['senders']\" !arg w = f32[8,8] parameter(2) \"params['w']\" !arg "
+                 "k = s32[256,1] reshape(e) " LEARNS
+                 "m = f32[256,8] gather(n, k) offset={1} collapsed={0} vector=1 \"jit(f)/jvp(f)/gather\" !temp "
+                 "r = f32[256,8] exponential(m) \"jit(f)/jvp(f)/exp\" !temp "
+                 "ROOT t = (f32[256,8], f32[8,8]) tuple(r, b) }");
+    refused("batch=0.5", "no argument looks like data with such a dimension");
+}
+END_TEST
+
+/* Tokens are mixed by weights that have as many rows: no other number of them is data's alone. Positions are added. */
+START_TEST(weights_that_mix_tokens_are_no_sequence)
+{
+    static const char program[] =
+        "scheduled main { x = f32[4,64,8] parameter(0) \"images\" !arg w = %s parameter(1) \"params['w']\" !arg "
+        "%s ROOT y = f32[4,64,8] exponential(a) \"jit(f)/exp\" !out }";
+    open_program(arena_format(&arena, program, "f32[64,64]",
+                              "d = f32[64,4,8] dot(w, x) lhs={0} rhs={1} \"jit(f)/dot_general\" !temp "
+                              "a = f32[4,64,8] transpose(d) dimensions={1,0,2} !temp"));
+    refused("sequence=0.5", "no argument looks like data with such a dimension");
+    open_program(arena_format(&arena, program, "f32[64,8]",
+                              "p = f32[4,64,8] broadcast(w) dimensions={1,2} !temp "
+                              "a = f32[4,64,8] add(x, p) \"jit(f)/add\" !temp"));
+    saves("sequence=0.5");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("batch");
+    TCase *tests = tcase_create("batch");
+    tcase_add_checked_fixture(tests, arena_begin, close_program);
+    tcase_add_test(tests, of_microbatches_the_size_counts);
+    tcase_add_test(tests, nodes_and_edges_are_no_batch);
+    tcase_add_test(tests, weights_that_mix_tokens_are_no_sequence);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
