@@ -5,6 +5,7 @@
 
 #include "plan/arguments.h"
 #include "plan/describe.h"
+#include "read/hlo/hlo_sharding.h"
 #include "whatif/call.h"
 #include "whatif/checkpointed.h"
 #include "whatif/microbatch.h"
@@ -381,8 +382,15 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
         *what = "microbatch";
         sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before.size, (long long)after.size);
     } else if (change.kind != CHANGE_COUNT && change_targets(&variant, &change, &targets, &count, &err) && count > 0) {
-        sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)targets[0].size_before,
-                             (long long)targets[0].size_after);
+        const struct plan_argument *argument = arguments_find(variant.plan, targets[0].parameter);
+        int64_t parts = argument == NULL || variant.plan->hlo.partition_count < 2
+                            ? 1
+                            : hlo_sharding_parts(&variant.plan->hlo, argument->instruction_at, argument->number,
+                                                 targets[0].dimension);
+        int64_t before_all, after_all; /* of all devices, as the person's code has it */
+        if (!__builtin_mul_overflow(targets[0].size_before, parts, &before_all) &&
+            !__builtin_mul_overflow(targets[0].size_after, parts, &after_all))
+            sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before_all, (long long)after_all);
     }
     arena_free(advice->tried);
     return sizes;

@@ -2,6 +2,7 @@
 #include "whatif/call_arguments.h"
 
 #include "plan/category.h"
+#include "read/hlo/hlo_sharding.h"
 #include "read/hlo/shape.h"
 #include "whatif/call.h"
 #include "whatif/glob.h"
@@ -303,7 +304,13 @@ static const char *resized_text(const struct variant *variant, const struct plan
     for (uint32_t nth = 0; argument->instruction_at != HLO_NONE &&
                            (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE;
          nth++) {
+        long long parts =
+            variant->plan->hlo.partition_count < 2
+                ? 1
+                : (long long)hlo_sharding_parts(&variant->plan->hlo, argument->instruction_at, argument->number, nth);
         long long before = (long long)variant->sizes[dimension], after = (long long)sizes[dimension];
+        if (__builtin_mul_overflow(before, parts, &before) || __builtin_mul_overflow(after, parts, &after))
+            continue;
         is_changed = is_changed || before != after;
         if (after > before && (before <= 0 || after % before != 0))
             return arena_format(arena, "jnp.resize(%.*s, …)", (int)name.length, name.data);

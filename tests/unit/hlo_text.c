@@ -213,6 +213,10 @@ static void structure_holds(const struct hlo *hlo)
     ck_assert(!hlo_sharding_is_replicated(hlo, named(hlo, "x"), 0));
     ck_assert(hlo_sharding_is_replicated(hlo, named(hlo, "all-reduce-start"), 0));
     ck_assert(!hlo_sharding_is_replicated(hlo, named(hlo, "maximal"), 0));
+    ck_assert_int_eq(hlo_sharding_parts(hlo, named(hlo, "x"), 0, 0), 2);
+    ck_assert_int_eq(hlo_sharding_parts(hlo, named(hlo, "x"), 0, 1), 1);
+    ck_assert_int_eq(hlo_sharding_parts(hlo, named(hlo, "x"), 0, 2), 1);
+    ck_assert_int_eq(hlo_sharding_parts(hlo, named(hlo, "all-reduce-start"), 0, 0), 1);
     ck_assert_int_eq(hlo->scoped_vmem_bytes, 4096);
     ck_assert_int_eq(hlo->platform, SPACE_PLATFORM_TPU);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "read/hlo/hlo.h"
 #include "read/hlo/hlo_text_attributes.h"
 
 #include "hlo.fields.h"
@@ -263,7 +264,8 @@ static void convolution_write(struct str value, struct buf *out)
     wire_write_end(out, begin);
 }
 
-/* Only whether every device holds all of it is asked for. */
+/* Only whether every device holds all of it, and into how many parts dimensions are cut, is asked for:
+ * "{devices=[2,1]<=[2]}". */
 static void sharding_write(struct str value, struct buf *out)
 {
     uint64_t type = OP_SHARDING_TYPE_OTHER;
@@ -275,6 +277,19 @@ static void sharding_write(struct str value, struct buf *out)
         type = OP_SHARDING_TYPE_TUPLE;
     size_t begin = wire_write_begin(out, HLO_INSTRUCTION_PROTO_SHARDING);
     wire_write_number(out, OP_SHARDING_TYPE, type);
+    struct str tiles = STR("{devices=[");
+    size_t at = str_starts(value, tiles) ? tiles.length : value.length;
+    for (uint64_t parts = 0; at < value.length; at++) {
+        unsigned digit = (unsigned)(value.data[at] - '0');
+        if (digit < 10 && parts < HLO_DEVICES_MAX) {
+            parts = parts * 10 + digit;
+            continue;
+        }
+        wire_write_number(out, OP_SHARDING_TILE_ASSIGNMENT_DIMENSIONS, parts);
+        parts = 0;
+        if (value.data[at] != ',')
+            break;
+    }
     wire_write_end(out, begin);
 }
 
