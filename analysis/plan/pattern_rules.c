@@ -3,6 +3,7 @@
 #include "plan/pattern_rules.h"
 
 #include "plan/arguments.h"
+#include "plan/relayout.h"
 #include "read/hlo/hlo_sharding.h"
 
 typedef bool taking(struct pattern_finding *finding, const struct pattern_live *live);
@@ -88,6 +89,30 @@ static bool could_be_donated(const struct pattern_finding *finding, uint32_t at,
            shape_array_read(argument->shape, &shape) && shape_array_hash(&shape) == shape_array_hash(&live->shape);
 }
 
+/* Does a loop write it piece by piece into room that was blank, as what jax.lax.scan stacks (ys)? What the loop reads is
+ * needed as long as that goes on, so no argument that it is made of can give its memory. */
+enum { HANDED_ON_MAX = 8 };
+static bool is_stacked(const struct pattern_finding *finding, uint32_t at)
+{
+    const struct graph *graph = finding->graph;
+    uint32_t body =
+                 at == HLO_NONE || graph_op(graph, at) != GRAPH_UPDATE ? HLO_NONE : graph_loop_body_around(graph, at),
+             loop = body == HLO_NONE ? HLO_NONE : graph->caller_of[body], base = at;
+    for (unsigned i = 0;
+         i < HANDED_ON_MAX && loop != HLO_NONE && base != HLO_NONE && graph_op(graph, base) != GRAPH_ELEMENT; i++) {
+        uint32_t fusion = graph_fusion_around(graph, base);
+        base = graph_op(graph, base) != GRAPH_PARAMETER
+                   ? graph_operand(graph, base, 0)
+                   : (fusion == HLO_NONE ? HLO_NONE : graph_operand(graph, fusion, (uint32_t)graph->numbers[base]));
+    }
+    uint32_t state = loop == HLO_NONE ? HLO_NONE : graph_operand(graph, loop, 0);
+    if (base == HLO_NONE || state == HLO_NONE || graph_op(graph, base) != GRAPH_ELEMENT ||
+        graph_op(graph, state) != GRAPH_TUPLE)
+        return false;
+    struct value begin = {graph_operand(graph, state, (uint32_t)graph->numbers[base]), VALUE_WHOLE};
+    return value_is_blank(graph, value_origin(finding->walk, begin, VALUE_ORIGIN, NULL));
+}
+
 /* Is the value made, outside of the passes, from an argument that would do? Looks back over a bounded part of the
  * graph. */
 enum { BACK_NODES_MAX = 128, BACK_STEPS_MAX = 1024 };
@@ -97,6 +122,8 @@ static bool is_made_from_donor(const struct pattern_finding *finding, struct val
     const struct graph *graph = finding->graph;
     uint32_t nodes[BACK_NODES_MAX], count = 0, steps = 0;
     nodes[count++] = value_origin(finding->walk, value, VALUE_ORIGIN, NULL).at;
+    if (is_stacked(finding, nodes[0]))
+        return false;
     for (uint32_t i = 0; i < count && finding->walk->steps_left > 0; i++) {
         if (could_be_donated(finding, nodes[i], live))
             return true;
@@ -146,7 +173,8 @@ static bool take_cache_copies(struct pattern_finding *finding, const struct patt
 {
     return !finding->graph->has_backward && live->has_shape && argument_of_row(finding, live) == NULL &&
            category_of(live) != CATEGORY_CONSTANT && live->shape.rank > 0 &&
-           pattern_facts_has(&finding->cache_shapes, pattern_facts_cache_key(&live->shape));
+           pattern_facts_has(&finding->cache_shapes, pattern_facts_cache_key(&live->shape)) &&
+           relayout_of(finding->plan, live->row) == NULL; /* which no other way to update it saves */
 }
 
 static const struct plan_argument *gathered_argument(const struct pattern_finding *finding, uint32_t gather_at)

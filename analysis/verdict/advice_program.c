@@ -3,18 +3,16 @@
  * apply there is not said. */
 #include "verdict/advice.h"
 
+#include "base/sum.h"
 #include "plan/arguments.h"
 #include "plan/describe.h"
-#include "read/hlo/hlo_sharding.h"
+#include "plan/relayout.h"
 #include "whatif/call.h"
 #include "whatif/checkpointed.h"
-#include "whatif/microbatch.h"
 
 #include <stdlib.h>
 
-/* Shares of the batch, of the sequence, in the order in which they are tried. */
-static const char *const shares[] = {"0.5", "0.25"};
-enum { SHARE_COUNT = sizeof(shares) / sizeof(shares[0]), DEVICES_MAX = 128 };
+enum { DEVICES_MAX = 128 };
 
 static const char *advice_program_words(const struct advice *advice, const char *before, const char *name,
                                         const char *behind)
@@ -92,6 +90,23 @@ void advice_find_donate(struct advice *advice)
     advice_try(advice, item);
 }
 
+/* "jax.jit(f, donate_argnums=(1,))" of the caches that are not donated; NULL: all are. */
+static const char *cache_donation(const struct advice *advice)
+{
+    const struct plan *plan = advice->facts->parts->plan;
+    bool *flags = arena_array(advice->facts->arena, bool, (size_t)plan->argument_count + 1), is_any = false;
+    for (uint32_t i = 0; i < advice->start.row_count; i++) {
+        const struct variant_row *row = &advice->start.rows[i];
+        if (!row->is_argument || row->is_output || row->plan_row == PLAN_NONE ||
+            advice->start.space->rows[row->plan_row].choice.category != CATEGORY_CACHE)
+            continue;
+        const struct plan_argument *argument = arguments_find(plan, variant_parameter(&advice->start, row));
+        if (argument != NULL)
+            is_any = flags[argument - plan->arguments] = true;
+    }
+    return is_any ? call_donation(plan, flags, advice->facts->arena) : NULL;
+}
+
 void advice_find_cache_in_place(struct advice *advice)
 {
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_CACHE_COPY);
@@ -104,6 +119,16 @@ void advice_find_cache_in_place(struct advice *advice)
         return;
     item.title = "Carry the cache or state through the loop and update it where it is";
     item.change = "without=cache_copy";
+    const char *donation = cache_donation(advice);
+    if (donation != NULL) {
+        item.title = "Donate the cache or state, carry it through the loop and update it where it is";
+        item.call = arena_format(advice->facts->arena,
+                                 "%s; cache = jax.lax.dynamic_update_slice(cache, new, start)  # in what the loop "
+                                 "carries, not in its xs and ys",
+                                 donation);
+        item.reason = "Both are needed: carried without donation it takes one copy more, and what a scan reads as xs "
+                      "cannot give its memory to the ys.";
+    }
     advice_try(advice, item);
 }
 
@@ -139,6 +164,27 @@ void advice_find_return_less(struct advice *advice)
 
 /* ---- layout, types ---- */
 
+/* The largest array of which padding is the larger part, where such arrays have most of it; but none that the compiler
+ * copied into that layout, which other operations want of it. NULL: there is none. */
+static const struct plan_row *mostly_padded(const struct advice *advice, const struct plan_pattern *pattern)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct plan_row *largest = NULL;
+    int64_t bytes = 0, all_bytes = 0; /* of padding */
+    for (uint32_t i = 0; i < pattern->row_count; i++) {
+        const struct plan_row *row = &facts->space->rows[pattern->rows[i]];
+        int64_t padding = row->bytes - row->unpadded_bytes;
+        if (row->unpadded_bytes < 0)
+            continue;
+        all_bytes = sum_add(all_bytes, padding);
+        if (padding < row->unpadded_bytes || relayout_of(facts->parts->plan, row) != NULL)
+            continue;
+        largest = largest == NULL ? row : largest;
+        bytes = sum_add(bytes, padding);
+    }
+    return bytes >= all_bytes / 2 ? largest : NULL;
+}
+
 void advice_find_unpad(struct advice *advice)
 {
     if (!advice->has_program) {
@@ -149,7 +195,9 @@ void advice_find_unpad(struct advice *advice)
     const struct verdict_facts *facts = advice->facts;
     if (!advice_is_of_program(advice) || pattern == NULL)
         return;
-    const struct plan_row *row = &facts->space->rows[pattern->rows[0]];
+    const struct plan_row *row = mostly_padded(advice, pattern);
+    if (row == NULL)
+        return;
     const char *shape = facts_shape(facts, row);
     struct verdict_advice item = {.change = "unpad=*"};
     item.title = advice_program_words(advice, "Put a long dimension last: ", shape, " is mostly padding");
@@ -363,120 +411,4 @@ void advice_find_shard(struct advice *advice)
     item.evidence =
         arena_format(arena, "%s are needed on one device.", facts_size(advice->facts, advice->facts->total_bytes));
     advice_try(advice, item);
-}
-
-/* ---- sizes of the data ---- */
-
-/* " (16 → 8)", or ""; `what` becomes "microbatch" where that is what changes. */
-static const char *sizes_of(struct advice *advice, const char *text, const char **what)
-{
-    struct microbatch before, after;
-    struct variant variant;
-    struct change change;
-    struct change_target *targets;
-    struct err err = ERR_INIT;
-    uint32_t count;
-    const char *sizes = "";
-    variant_copy(&variant, &advice->start, advice->tried);
-    if (change_read(str_of(text), &change, &err) && change_microbatch(&variant, &change, &before, &after)) {
-        *what = "microbatch";
-        sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before.size, (long long)after.size);
-    } else if (change.kind != CHANGE_COUNT && change_targets(&variant, &change, &targets, &count, &err) && count > 0) {
-        const struct plan_argument *argument = arguments_find(variant.plan, targets[0].parameter);
-        int64_t parts = argument == NULL || variant.plan->hlo.partition_count < 2
-                            ? 1
-                            : hlo_sharding_parts(&variant.plan->hlo, argument->instruction_at, argument->number,
-                                                 targets[0].dimension);
-        int64_t before_all, after_all; /* of all devices, as the person's code has it */
-        if (!__builtin_mul_overflow(targets[0].size_before, parts, &before_all) &&
-            !__builtin_mul_overflow(targets[0].size_after, parts, &after_all))
-            sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before_all, (long long)after_all);
-    }
-    arena_free(advice->tried);
-    return sizes;
-}
-
-/* Shorter ones are rows of labels, or sides of something. */
-enum { SEQUENCE_LEAST = 32 };
-
-/* By class of dimensions: does a product have it twice, as attention scores have? */
-static const bool *squared_find(const struct variant *variant)
-{
-    const struct graph *graph = variant->plan->graph;
-    const struct dimensions *dimensions = &variant->dimensions;
-    struct arena *arena = variant->arena;
-    bool *is_squared = arena_array(arena, bool, (size_t)dimensions->leaves.dimension_count + 1);
-    arena_work(arena, graph->hlo->instruction_count);
-    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-        uint32_t one, other;
-        if (graph_op(graph, at) != GRAPH_DOT)
-            continue;
-        for (uint32_t nth = 0; (one = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)
-            for (uint32_t k = nth + 1; (other = dimensions_of(dimensions, at, k)) != HLO_NONE; k++)
-                if (dimensions_class(dimensions, one) == dimensions_class(dimensions, other))
-                    is_squared[dimensions_class(dimensions, one)] = true;
-    }
-    return is_squared;
-}
-
-/* What stands behind the batch is named a sequence where there is a sign of it: rows of whole numbers, as tokens are,
- * or attention along it. It may as well be a picture's side, a channel or a shot. */
-static bool has_sequence(struct advice *advice)
-{
-    const struct variant *variant = &advice->start;
-    struct change change;
-    struct change_target *targets;
-    struct err err = ERR_INIT;
-    struct shape_array shape;
-    uint32_t count;
-    if (!change_read(STR("sequence=0.5"), &change, &err) || !change_targets(variant, &change, &targets, &count, &err))
-        return false;
-    const bool *is_squared = squared_find(variant);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct plan_argument *argument = arguments_find(variant->plan, targets[i].parameter);
-        if (targets[i].size_before < SEQUENCE_LEAST || argument == NULL)
-            continue;
-        if ((shape_array_read(argument->shape, &shape) && shape_array_is_integer(&shape)) ||
-            is_squared[dimensions_class(&variant->dimensions, targets[i].at)])
-            return true;
-    }
-    return false;
-}
-
-static void resize_find(struct advice *advice, const char *name, const char *what)
-{
-    struct arena *arena = advice->facts->arena;
-    const char *chosen = NULL;
-    if (!advice_is_of_program(advice))
-        return;
-    for (size_t i = 0; i < SHARE_COUNT; i++) {
-        const char *change = arena_format(arena, "%s=%s", name, shares[i]);
-        int64_t lands = advice_lands(advice, change);
-        if (lands < 0)
-            break;
-        chosen = change;
-        if (advice->facts->limit_bytes < 0 || lands <= advice->facts->limit_bytes)
-            break;
-    }
-    if (chosen == NULL)
-        return;
-    struct verdict_advice item = {.change = chosen};
-    const char *sizes = sizes_of(advice, chosen, &what);
-    item.title = arena_format(arena, "%s %s%s", strstr(chosen, "0.5") != NULL ? "Halve the" : "Take a quarter of the",
-                              what, sizes);
-    item.evidence = arena_format(arena, "What grows with the %s follows its dimension through the program.", what);
-    advice_try(advice, item);
-}
-
-void advice_find_batch(struct advice *advice)
-{
-    resize_find(advice, "batch", "batch");
-    advice_text_batch(advice);
-}
-
-void advice_find_sequence(struct advice *advice)
-{
-    if (advice_is_of_program(advice) && has_sequence(advice))
-        resize_find(advice, "sequence", "sequence");
-    advice_text_sequence(advice);
 }

@@ -41,15 +41,27 @@ void facts_note(const struct verdict_facts *facts, enum verdict_note_kind kind, 
         facts->out->notes[facts->out->note_count++] = (struct verdict_note){kind, text};
 }
 
-const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row)
+static const char *facts_place(const struct verdict_facts *facts, const struct hlo_detail *detail)
 {
-    const struct plan *plan = facts->parts->plan;
-    struct hlo_detail detail = describe_origin(plan, row);
-    struct describe_source source = describe_source(&plan->hlo, &detail);
+    struct describe_source source = describe_source(&facts->parts->plan->hlo, detail);
     struct str file = str_last_part(source.file);
     if (source.line <= 0)
         return "";
     return arena_format(facts->arena, "%.*s:%lld", (int)file.length, file.data, (long long)source.line);
+}
+
+const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row)
+{
+    struct hlo_detail detail = describe_origin(facts->parts->plan, row);
+    return facts_place(facts, &detail);
+}
+
+const char *facts_source_of(const struct verdict_facts *facts, uint32_t at)
+{
+    if (at == HLO_NONE)
+        return "";
+    struct hlo_detail detail = hlo_detail(&facts->parts->plan->hlo, at);
+    return facts_place(facts, &detail);
 }
 
 const char *facts_shape(const struct verdict_facts *facts, const struct plan_row *row)

@@ -50,6 +50,8 @@ static inline int64_t facts_positive(int64_t bytes) { return bytes > 0 ? bytes :
 void facts_note(const struct verdict_facts *facts, enum verdict_note_kind kind, const char *text);
 /* "models.py:11" of a row, or "". In the arena. */
 const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row);
+/* Of an instruction; "" also for HLO_NONE. */
+const char *facts_source_of(const struct verdict_facts *facts, uint32_t at);
 
 /* "bf16[16,2048]" of a row, or "". In the arena. */
 const char *facts_shape(const struct verdict_facts *facts, const struct plan_row *row);

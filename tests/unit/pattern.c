@@ -59,6 +59,22 @@
     "parameter(2) n = f32[" shape "] dynamic-update-slice(c, x, i) \"" op_name                                         \
     "\" !temp y = f32[2,64] reduce(n) " PLAIN " }"
 
+#define COPIED(layout)                                                                                                 \
+    "main { c = f32[2,128,64]{2,1,0} parameter(0) \"cache['k']\" !arg n = f32[2,128,64]" layout                        \
+    " copy(c) \"jit(f)/op\" !temp y = f32[2,64] reduce(n) " PLAIN " }"
+
+#define STACKS "(s32[], f32[120,64], f32[120,64])"
+#define STACKED(begin)                                                                                                  \
+    "body { p = " STACKS " parameter(0) i = s32[] get-tuple-element(p) index=0 xs = f32[120,64] get-tuple-element(p) "  \
+    "index=1 ys = f32[120,64] get-tuple-element(p) index=2 z = s32[] constant() d = f32[1,64] dynamic-slice(xs, i, z) " \
+    "m = f32[1,64] negate(d) u = f32[120,64] dynamic-update-slice(ys, m, i, z) " PLAIN " !out ROOT t = " STACKS         \
+    " tuple(i, xs, u) } "                                                                                               \
+    "condition { q = " STACKS " parameter(0) ROOT c = pred[] constant() } "                                             \
+    "main { w = f32[120,64] parameter(0) \"state['w']\" !arg k = s32[] constant() o = f32[] constant() "                \
+    "b = f32[120,64] broadcast(o) s = " STACKS " tuple(k, w, " begin ") l = " STACKS                                    \
+    " while(s) calls=body,condition r = f32[120,64] get-tuple-element(l) index=2 "                                      \
+    "ROOT t1 = (f32[120,64]) tuple(r) }"
+
 #define PREFILLED(length, phase)                                                                                       \
     "main { e = f32[64,1000] parameter(0) \"params['e']\" !arg x = f32[2," length ",64] parameter(1) \"tokens\""       \
     " h = f32[2," length ",64] tanh(x) " phase " ROOT z = f32[2," length ",1000] dot(h, e) " PLAIN " !out }"
@@ -94,6 +110,8 @@ static const struct {
     {PATTERN_DONATION_UNUSED, "donor=0 main {" W " !arg" X TRAINED, "donor=1 main {" W " !arg" X TRAINED},
     {PATTERN_CACHE_COPY, CACHED("2,128,64", "jit(f)/op"), CACHED("2,129,64", "jit(f)/op")},
     {PATTERN_CACHE_COPY, CACHED("256,64", "jit(f)/op"), CACHED("2,128,64", "jit(f)/transpose(jvp(M))/op")},
+    {PATTERN_CACHE_COPY, COPIED("{2,1,0}"), COPIED("{2,0,1}")}, /* which is made for its layout */
+    {PATTERN_NO_DONATION, STACKED("w"), STACKED("b")},          /* what a scan stacks while it reads w */
     {PATTERN_BATCH_NOT_SPLIT, ON_DEVICES("8", " y = f32[32,256] tanh(x) " FORWARD " !temp"),
      ON_DEVICES("8", " y = f32[4,256] tanh(x) " FORWARD " !temp")},
     {PATTERN_BATCH_NOT_SPLIT, ON_DEVICES("2", " y = f32[8,256] tanh(x) " FORWARD " !temp"),

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * advice_sizes.c: a smaller batch, a shorter sequence. */
+#include "verdict/advice.h"
+
+#include "plan/arguments.h"
+#include "read/hlo/hlo_sharding.h"
+#include "read/hlo/shape.h"
+#include "whatif/microbatch.h"
+
+/* Shares of the batch, of the sequence, in the order in which they are tried. */
+static const char *const shares[] = {"0.5", "0.25"};
+enum { SHARE_COUNT = sizeof(shares) / sizeof(shares[0]) };
+
+/* " (16 → 8)", or ""; `what` becomes "microbatch" where that is what changes. */
+static const char *sizes_of(struct advice *advice, const char *text, const char **what)
+{
+    struct microbatch before, after;
+    struct variant variant;
+    struct change change;
+    struct change_target *targets;
+    struct err err = ERR_INIT;
+    uint32_t count;
+    const char *sizes = "";
+    variant_copy(&variant, &advice->start, advice->tried);
+    if (change_read(str_of(text), &change, &err) && change_microbatch(&variant, &change, &before, &after)) {
+        *what = "microbatch";
+        sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before.size, (long long)after.size);
+    } else if (change.kind != CHANGE_COUNT && change_targets(&variant, &change, &targets, &count, &err) && count > 0) {
+        const struct plan_argument *argument = arguments_find(variant.plan, targets[0].parameter);
+        int64_t parts = argument == NULL || variant.plan->hlo.partition_count < 2
+                            ? 1
+                            : hlo_sharding_parts(&variant.plan->hlo, argument->instruction_at, argument->number,
+                                                 targets[0].dimension);
+        int64_t before_all, after_all; /* of all devices, as the person's code has it */
+        if (!__builtin_mul_overflow(targets[0].size_before, parts, &before_all) &&
+            !__builtin_mul_overflow(targets[0].size_after, parts, &after_all))
+            sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before_all, (long long)after_all);
+    }
+    arena_free(advice->tried);
+    return sizes;
+}
+
+/* Shorter ones are rows of labels, or sides of something. */
+enum { SEQUENCE_LEAST = 32 };
+
+/* By class of dimensions: does a product have it twice, as attention scores have? */
+static const bool *squared_find(const struct variant *variant)
+{
+    const struct graph *graph = variant->plan->graph;
+    const struct dimensions *dimensions = &variant->dimensions;
+    struct arena *arena = variant->arena;
+    bool *is_squared = arena_array(arena, bool, (size_t)dimensions->leaves.dimension_count + 1);
+    arena_work(arena, graph->hlo->instruction_count);
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
+        uint32_t one, other;
+        if (graph_op(graph, at) != GRAPH_DOT)
+            continue;
+        for (uint32_t nth = 0; (one = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)
+            for (uint32_t k = nth + 1; (other = dimensions_of(dimensions, at, k)) != HLO_NONE; k++)
+                if (dimensions_class(dimensions, one) == dimensions_class(dimensions, other))
+                    is_squared[dimensions_class(dimensions, one)] = true;
+    }
+    return is_squared;
+}
+
+/* What stands behind the batch is named a sequence where there is a sign of it: rows of whole numbers, as tokens are,
+ * or attention along it. It may as well be a picture's side, a channel or a shot. */
+static bool has_sequence(struct advice *advice)
+{
+    const struct variant *variant = &advice->start;
+    struct change change;
+    struct change_target *targets;
+    struct err err = ERR_INIT;
+    struct shape_array shape;
+    uint32_t count;
+    if (!change_read(STR("sequence=0.5"), &change, &err) || !change_targets(variant, &change, &targets, &count, &err))
+        return false;
+    const bool *is_squared = squared_find(variant);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct plan_argument *argument = arguments_find(variant->plan, targets[i].parameter);
+        if (targets[i].size_before < SEQUENCE_LEAST || argument == NULL)
+            continue;
+        if ((shape_array_read(argument->shape, &shape) && shape_array_is_integer(&shape)) ||
+            is_squared[dimensions_class(&variant->dimensions, targets[i].at)])
+            return true;
+    }
+    return false;
+}
+
+static void resize_find(struct advice *advice, const char *name, const char *what)
+{
+    struct arena *arena = advice->facts->arena;
+    const char *chosen = NULL;
+    if (!advice_is_of_program(advice))
+        return;
+    for (size_t i = 0; i < SHARE_COUNT; i++) {
+        const char *change = arena_format(arena, "%s=%s", name, shares[i]);
+        int64_t lands = advice_lands(advice, change);
+        if (lands < 0)
+            break;
+        chosen = change;
+        if (advice->facts->limit_bytes < 0 || lands <= advice->facts->limit_bytes)
+            break;
+    }
+    if (chosen == NULL)
+        return;
+    struct verdict_advice item = {.change = chosen};
+    const char *sizes = sizes_of(advice, chosen, &what);
+    item.title = arena_format(arena, "%s %s%s", strstr(chosen, "0.5") != NULL ? "Halve the" : "Take a quarter of the",
+                              what, sizes);
+    item.evidence = arena_format(arena, "What grows with the %s follows its dimension through the program.", what);
+    advice_try(advice, item);
+}
+
+void advice_find_batch(struct advice *advice)
+{
+    resize_find(advice, "batch", "batch");
+    advice_text_batch(advice);
+}
+
+void advice_find_sequence(struct advice *advice)
+{
+    if (advice_is_of_program(advice) && has_sequence(advice))
+        resize_find(advice, "sequence", "sequence");
+    advice_text_sequence(advice);
+}
