@@ -352,6 +352,26 @@ void advice_find_chunked_loss(struct advice *advice)
 
 /* ---- several devices ---- */
 
+/* The largest arrays that are whole on each device, and their lines, in the line to write. */
+static const char *whole_call(const struct advice *advice, const struct plan_pattern *pattern)
+{
+    enum { ARRAYS_SHOWN = 3 };
+    const struct verdict_facts *facts = advice->facts;
+    const char *arrays = "", *last = "";
+    for (uint32_t i = 0, shown = 0; i < pattern->row_count && shown < ARRAYS_SHOWN; i++) {
+        const struct plan_row *row = &facts->space->rows[pattern->rows[i]];
+        const char *source = facts_source(facts, row), *shape = facts_shape(facts, row);
+        const char *one = source[0] != '\0' ? arena_format(facts->arena, "%s at %s", shape, source) : shape;
+        if (shape[0] == '\0' || strcmp(one, last) == 0)
+            continue;
+        arrays = arena_format(facts->arena, "%s%s%s", arrays, shown++ > 0 ? ", " : "", last = one);
+    }
+    return arena_format(facts->arena,
+                        "x = jax.lax.with_sharding_constraint(x, jax.sharding.NamedSharding(mesh, "
+                        "jax.sharding.PartitionSpec(mesh.axis_names[0])))  # mesh: of your arguments%s%s",
+                        arrays[0] != '\0' ? "; x: " : "", arrays);
+}
+
 void advice_find_sharding_constraint(struct advice *advice)
 {
     static const enum pattern_kind split[] = {PATTERN_BATCH_NOT_SPLIT, PATTERN_GATHERED_ACTIVATION};
@@ -364,7 +384,7 @@ void advice_find_sharding_constraint(struct advice *advice)
         struct verdict_advice item = {
             .title = "Constrain the activations to each device's part of the batch",
             .change = arena_format(arena, "shard=%s:%llu", pattern_name(split[i]), (unsigned long long)devices),
-            .call = "x = jax.lax.with_sharding_constraint(x, jax.sharding.PartitionSpec(\"data\"))  # after each layer",
+            .call = whole_call(advice, pattern),
         };
         advice_evidence(pattern, arena, &item);
         if (advice_try(advice, item) != NULL)

@@ -64,6 +64,12 @@ static void types_note(struct variant *variant, const uint8_t *states, uint64_t 
     }
 }
 
+static bool is_optimizer_state(const struct variant *variant, const struct variant_row *row)
+{
+    return row->plan_row != PLAN_NONE &&
+           variant->space->rows[row->plan_row].choice.category == CATEGORY_OPTIMIZER_STATE;
+}
+
 /* By row: is it a result that an update makes of a cast argument of the optimizer, in memory of its own? Optimizers
  * keep their state in one type. Several results may be alike; which one is the update's does not change the sum. */
 static bool *updates_find(const struct variant *variant, const bool *flags)
@@ -74,8 +80,7 @@ static bool *updates_find(const struct variant *variant, const bool *flags)
     struct donors *donors = donors_build(&tried);
     for (uint32_t i = 0, count = variant->row_count; i < count; i++) {
         const struct variant_row *row = &variant->rows[i];
-        if (!flags[i] || !row->is_argument || row->plan_row == PLAN_NONE ||
-            variant->space->rows[row->plan_row].choice.category != CATEGORY_OPTIMIZER_STATE)
+        if (!flags[i] || !row->is_argument || row->plan_row == PLAN_NONE || !is_optimizer_state(variant, row))
             continue;
         uint32_t result = donors_result(donors, i);
         if (result == PLAN_NONE)
@@ -85,6 +90,7 @@ static bool *updates_find(const struct variant *variant, const bool *flags)
     return is_update;
 }
 
+/* An optimizer's state is for keeping: its update is computed as before, and rounded where it is stored. */
 bool change_cast(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     uint32_t count, argument_count = 0;
@@ -92,10 +98,16 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
     if (!flags)
         return false;
     unsigned wanted = shape_type_bytes(change->type);
+    bool is_of_optimizer = !is_all;
     for (uint32_t i = 0; i < variant->row_count; i++)
-        argument_count += flags[i] && variant->rows[i].is_argument;
-    uint8_t *states = argument_count > 0 ? types_follow(variant, flags, change->type, is_all && wanted >= 2) : NULL;
-    const bool *is_update = is_all || states == NULL ? NULL : updates_find(variant, flags);
+        if (flags[i] && variant->rows[i].is_argument) {
+            argument_count++;
+            is_of_optimizer = is_of_optimizer && is_optimizer_state(variant, &variant->rows[i]);
+        }
+    uint8_t *states = argument_count > 0 && !is_of_optimizer
+                          ? types_follow(variant, flags, change->type, is_all && wanted >= 2)
+                          : NULL;
+    const bool *is_update = is_all || argument_count == 0 ? NULL : updates_find(variant, flags);
     bool is_exact = true;
     if (states != NULL)
         types_note(variant, states, change->type, is_all && wanted >= 2);

@@ -225,6 +225,18 @@ START_TEST(the_number_is_that_of_the_title)
 }
 END_TEST
 
+/* Its update is computed as before, whatever it is stored in. */
+START_TEST(of_an_optimizers_state_only_what_is_stored_is_smaller)
+{
+    open_program(
+        "scheduled main { w = f32[64,64] parameter(0) \"params['w']\" !arg m = f32[64,64] parameter(1) "
+        "\"opt_state[0].mu['w']\" !arg k = f32[1,64] parameter(2) \"x\" !arg i = s32[] constant() d = f32[64,64] dynamic-update-slice(m, k, i, i) \"jit(f)/dus\" !temp "
+        "e = f32[64,64] tanh(d) \"jit(f)/tanh\" !temp n = f32[64,64] add(m, e) \"jit(f)/add\" !out "
+        "y = f32[64,64] subtract(w, e) \"jit(f)/sub\" !out ROOT t = (f32[64,64], f32[64,64]) tuple(y, n) }");
+    ck_assert_int_eq(saves("cast=mu:bf16"), 2 * 64 * 64 * 2); /* as it was, as it becomes */
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("call");
@@ -241,6 +253,7 @@ int main(void)
     tcase_add_test(tests, equinox_has_its_own_words);
     tcase_add_test(tests, attention_is_called_where_it_is_fused);
     tcase_add_test(tests, the_number_is_that_of_the_title);
+    tcase_add_test(tests, of_an_optimizers_state_only_what_is_stored_is_smaller);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

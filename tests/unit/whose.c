@@ -56,6 +56,8 @@ static const struct telling argument_tellings[] = {
     {TRAINING("momentum", "momentum", "mask"),
      {TOLD("w", PARAMETER, ARGUMENT_TRAINED), TOLD("m", OPTIMIZER_STATE, ARGUMENT_STATE),
       TOLD("x", BATCH, ARGUMENT_WORD)}},
+    /* neither the optimizer's nor data of this step */
+    {TRAINING("params['w']", "replay['frame']", "a[2]"), {TOLD("m", OTHER, ARGUMENT_NAME)}},
     /* no words at all */
     {TRAINING("a[0]", "a[1]", "a[2]"),
      {TOLD("w", PARAMETER, ARGUMENT_TRAINED), TOLD("m", OPTIMIZER_STATE, ARGUMENT_STATE),
