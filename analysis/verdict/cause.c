@@ -12,8 +12,6 @@
 #include "plan/describe.h"
 #include "plan/memory_fit.h"
 #include "plan/pattern.h"
-#include "plan/relayout.h"
-#include "read/hlo/shape.h"
 
 static const struct {
     const char *name, *words;
@@ -102,33 +100,6 @@ static const char *of_peak(const struct verdict_facts *facts, const char *what, 
                         facts_size(facts, space->peak_bytes));
 }
 
-/* "replay['frame'] in another layout, {2,1,0} for {0,2,1}, which is read at prog.py:38": of the largest copy of an
- * argument; "" where the compiler did not make it for its layout. */
-static const char *relayout_text(const struct verdict_facts *facts)
-{
-    const struct plan *plan = facts->parts->plan;
-    const struct plan_argument *argument = NULL;
-    const struct plan_row *largest = NULL;
-    for (uint32_t i = 0; i < facts->space->row_count; i++) {
-        const struct plan_row *row = &facts->space->rows[i];
-        if (row->choice.category == CATEGORY_COPY_OF_ARGUMENT && plan_row_is_alive(row, facts->space->peak_step) &&
-            (largest == NULL || row->bytes > largest->bytes))
-            largest = row;
-    }
-    if (largest == NULL || (argument = relayout_of(plan, largest)) == NULL || argument->path.length == 0)
-        return "";
-    facts->scratch->length = 0;
-    shape_layout_text(plan->shapes[largest->buffer_at], facts->scratch);
-    const char *after = arena_text(facts->arena, describe_str(facts->scratch));
-    facts->scratch->length = 0;
-    shape_layout_text(argument->shape, facts->scratch);
-    const char *before = arena_text(facts->arena, describe_str(facts->scratch));
-    const char *source = facts_source_of(facts, relayout_reader(plan, largest));
-    return arena_format(facts->arena, " %s are %.*s, copied into the layout %s from %s%s%s.",
-                        facts_size(facts, largest->bytes), (int)argument->path.length, argument->path.data, after,
-                        before, source[0] != '\0' ? ", which is read at " : "", source);
-}
-
 /* Of a category, how sure most of its bytes are: the rule of its largest row. */
 static enum verdict_confidence category_confidence(const struct plan_space *space, enum category category)
 {
@@ -174,7 +145,9 @@ static void of_plan(const struct verdict_facts *facts)
         cause_set(facts, of_category[main], bytes, category_confidence(space, main),
                   arena_format(facts->arena, "%s%s",
                                of_peak(facts, describe_capital(category_words(main), facts->arena), bytes),
-                               main == CATEGORY_COPY_OF_ARGUMENT ? relayout_text(facts) : ""));
+                               main == CATEGORY_COPY_OF_ARGUMENT ? cause_relayout_text(facts)
+                               : is_vague(main)                  ? cause_largest_text(facts, main)
+                                                                 : ""));
 }
 
 /* ---- of a text ---- */
