@@ -145,8 +145,8 @@ static void of_plan(const struct verdict_facts *facts)
         cause_set(facts, of_category[main], bytes, category_confidence(space, main),
                   arena_format(facts->arena, "%s%s",
                                of_peak(facts, describe_capital(category_words(main), facts->arena), bytes),
-                               main == CATEGORY_COPY_OF_ARGUMENT ? cause_relayout_text(facts)
-                               : is_vague(main)                  ? cause_largest_text(facts, main)
+                               main == CATEGORY_COPY_OF_ARGUMENT ? cause_named_relayout(facts)
+                               : is_vague(main)                  ? cause_named_largest(facts, main)
                                                                  : ""));
 }
 

@@ -7,7 +7,7 @@
 #include "plan/relayout.h"
 #include "read/hlo/shape.h"
 
-const char *cause_relayout_text(const struct verdict_facts *facts)
+const char *cause_named_relayout(const struct verdict_facts *facts)
 {
     const struct plan *plan = facts->parts->plan;
     const struct plan_argument *argument = NULL;
@@ -42,7 +42,7 @@ static const char *padding_text(const struct verdict_facts *facts, const struct 
     return arena_format(facts->arena, ", %.0f %% of it padding", 100.0 * (double)padding / (double)row->bytes);
 }
 
-const char *cause_largest_text(const struct verdict_facts *facts, enum category category)
+const char *cause_named_largest(const struct verdict_facts *facts, enum category category)
 {
     enum { ARRAYS_SHOWN = 3 };
     struct peak_groups groups;

@@ -186,8 +186,7 @@ static void dimension_rules_slice(struct looked_at *look)
         dimension_rules_part(look, dimension(look, in, i), dimension(look, out, i));
 }
 
-/* Along `whole` a part is read or written at a computed place. Of a program that is split already, a device's own part
- * is none. */
+/* Along `whole` a part is read or written at a computed place; of a split program a device's own part is none. */
 static void note_cut(struct looked_at *look, uint32_t whole, uint32_t of_it)
 {
     int64_t size = size_of(look, whole), part = size_of(look, of_it), share;
@@ -375,14 +374,13 @@ static void relate_windows(struct looked_at *look, uint32_t operand, uint32_t in
 /* Rows of `operand` along `along`, the only dimension that indices say. */
 static void note_pointing(struct looked_at *look, uint32_t operand, uint32_t indices, const struct hlo_list *along)
 {
-    struct dimension_builder *builder = look->builder;
-    struct dimensions *out = builder->dimensions;
+    struct dimensions *out = look->builder->dimensions;
     uint32_t to = along->count == 1 ? dimension(look, operand, along->items[0]) : HLO_NONE,
              from = dimension(look, indices, 0);
     if (to == HLO_NONE || from == HLO_NONE)
         return;
-    out->pointings = arena_grown(builder->arena, out->pointings, out->pointing_count + 1, &builder->pointing_capacity,
-                                 sizeof(*out->pointings));
+    out->pointings = arena_grown(look->builder->arena, out->pointings, out->pointing_count + 1,
+                                 &look->builder->pointing_capacity, sizeof(*out->pointings));
     out->pointings[out->pointing_count++] = (struct dimension_pointing){from, to};
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read/hlo/hlo.h"
 #include "read/hlo/hlo_text_attributes.h"
+#include "read/hlo/hlo.h"
 
 #include "hlo.fields.h"
 #include "wire/wire_write.h"
