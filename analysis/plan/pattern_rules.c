@@ -89,8 +89,8 @@ static bool could_be_donated(const struct pattern_finding *finding, uint32_t at,
            shape_array_read(argument->shape, &shape) && shape_array_hash(&shape) == shape_array_hash(&live->shape);
 }
 
-/* Does a loop write it piece by piece into room that was blank, as what jax.lax.scan stacks (ys)? What the loop reads is
- * needed as long as that goes on, so no argument that it is made of can give its memory. */
+/* Does a loop write it piece by piece into room that was blank, as what jax.lax.scan stacks (ys)? What the loop reads
+ * is needed as long as that goes on, so no argument that it is made of can give its memory. */
 enum { HANDED_ON_MAX = 8 };
 static bool is_stacked(const struct pattern_finding *finding, uint32_t at)
 {

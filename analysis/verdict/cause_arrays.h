@@ -31,6 +31,6 @@ bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t
 /* " 10.49 GiB are replay['frame'], copied into the layout {2,1,0} from {0,2,1}, which is read at prog.py:38.": of the
  * largest copy of an argument that is live at the peak; "" where it was not made for its layout. In the arena. */
 const char *cause_named_relayout(const struct verdict_facts *facts);
-/* " The largest: 4.00 GiB in 2 × f32[4,1024,2048,64], prog.py:28; …": of a category's arrays at the peak; "" where their
- * shapes are not known. In the arena. */
+/* " The largest: 4.00 GiB in 2 × f32[4,1024,2048,64], prog.py:28; …": of a category's arrays at the peak; "" where
+ * their shapes are not known. In the arena. */
 const char *cause_named_largest(const struct verdict_facts *facts, enum category category);

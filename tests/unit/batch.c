@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What of a program's data is its batch, or its sequence: of microbatches, of graphs, beside weights that mix tokens. */
+ * What of a program's data is its batch, or its sequence: of microbatches, of graphs, beside weights that mix
+ * tokens. */
 #include "change.h"
 
 #include "whatif/call.h"
