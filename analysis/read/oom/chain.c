@@ -43,7 +43,8 @@ static bool is_attempt(const struct oom_failure *first, const struct oom_failure
     const struct oom_figure *had = &last->figures[OOM_needed_bytes], *has = &next->figures[OOM_needed_bytes];
     uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
     bool is_of_pool = first->family == OOM_FAMILY_gpu_xla && next->family == OOM_FAMILY_gpu_xla &&
-                      last->form == next->form && strcmp(next->form, "driver") == 0;
+                      last->family == next->family && first->form == next->form && last->form == next->form &&
+                      strcmp(next->form, "driver") == 0;
     return is_of_pool && apart <= LINES && had->is_known && has->is_known && has->value < had->value &&
            has->value >= had->value / 10 * 8;
 }

@@ -168,7 +168,7 @@ static bool word_take(const struct oom_text *text, size_t *at, const char *words
 /* Just behind the bracket that closes the one before `pattern`. */
 static const char *group_end(const char *pattern)
 {
-    for (size_t depth = 1; depth > 0; pattern++)
+    for (size_t depth = 1; depth > 0 && *pattern != '\0'; pattern++)
         depth += *pattern == '[' || *pattern == '<', depth -= *pattern == ']' || *pattern == '>';
     return pattern;
 }
