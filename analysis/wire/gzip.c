@@ -186,7 +186,7 @@ static void after_member(struct gzip *gzip)
 static void head_add(struct gzip_state *state)
 {
     size_t filled = state->head_filled + state->plain_filled;
-    if (state->plain_at != state->head_filled || filled > HEAD_MAX)
+    if (state->plain_filled == 0 || state->plain_at != state->head_filled || filled > HEAD_MAX)
         return;
     if (filled > state->head_room) {
         size_t room = state->head_room * 2 > filled ? state->head_room * 2 : filled;
