@@ -141,6 +141,8 @@ static bool again_reader_note(void *context, uint32_t reader_at, uint32_t operan
     (void)operand;
     if (step != HLO_NONE && (step < work->first_backward || graph_phase(work->graph, reader_at) == GRAPH_NAMELESS))
         return true;
+    if (step != HLO_NONE)
+        arena_work(work->variant->arena, graph_op_name_end(work->graph, reader_at).length / 8);
     bool is_inside = step != HLO_NONE && checkpointed_holds(work->graph, reader_at);
     reading->is_inside = reading->is_inside || is_inside;
     reading->is_outside = reading->is_outside || !is_inside;

@@ -10,10 +10,17 @@ const struct leaf *promotion_array_of(const struct leaves *leaves, uint32_t at)
     return at != HLO_NONE && leaves_count(leaves, at) == 1 ? &leaves->items[leaves->first[at]] : NULL;
 }
 
+uint32_t promotion_behind_broadcasts(const struct graph *graph, uint32_t at)
+{
+    enum { BROADCASTS_MAX = 8 };
+    for (unsigned i = 0; i < BROADCASTS_MAX && at != HLO_NONE && graph_op(graph, at) == GRAPH_BROADCAST; i++)
+        at = graph_operand(graph, at, 0);
+    return at;
+}
+
 bool promotion_is_scalar(const struct graph *graph, const struct leaves *leaves, uint32_t at)
 {
-    while (at != HLO_NONE && graph_op(graph, at) == GRAPH_BROADCAST)
-        at = graph_operand(graph, at, 0);
+    at = promotion_behind_broadcasts(graph, at);
     const struct leaf *array = promotion_array_of(leaves, at);
     return array != NULL && (graph_op(graph, at) == GRAPH_CONSTANT || array->rank == 0);
 }

@@ -436,8 +436,10 @@ void regions_cut(const struct regions_program *program, struct arena *arena, str
     forward_order(&forward);
     readers_find(&forward);
     crossing_find(&forward);
+    struct value_walk walk; /* of its own: what it uses up is missing nowhere else */
+    value_walk_init(&walk, forward.graph, 32 * (uint64_t)forward.graph->hlo->instruction_count + 4096, arena);
     const struct regions_order order = {forward.graph, regions, forward.operations, forward.number_of, forward.count,
-                                        &forward.walk, arena};
+                                        &walk,         arena};
     struct regions_span *spans = arena_array(arena, struct regions_span, (size_t)regions->count + 1);
     uint32_t span_count = regions_spans_find(&order, spans);
     spans_label(&forward, spans, span_count);

@@ -3,6 +3,7 @@
 
 #include "plan/arguments.h"
 #include "read/hlo/shape.h"
+#include "whatif/promotion.h"
 #include "whatif/regions_cut.h"
 
 struct regions_reading {
@@ -10,6 +11,7 @@ struct regions_reading {
     const struct graph *graph;
     uint32_t *labels; /* by array: the region whose parameter it is */
     struct regions *regions;
+    struct arena *arena;
 };
 
 static uint32_t *label_of(struct regions_reading *reading, uint32_t at)
@@ -47,10 +49,9 @@ static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t re
 {
     const struct graph *graph = reading->graph;
     bool is_any = false;
+    arena_work(reading->arena, graph->operand_first[at + 1] - graph->operand_first[at]);
     for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
-        uint32_t operand = graph->operands[i];
-        while (operand != HLO_NONE && graph_op(graph, operand) == GRAPH_BROADCAST)
-            operand = graph_operand(graph, operand, 0);
+        uint32_t operand = promotion_behind_broadcasts(graph, graph->operands[i]);
         const uint32_t *label = label_of(reading, operand);
         if (label == NULL || (*label != region && graph_op(graph, operand) != GRAPH_CONSTANT))
             return false;
@@ -106,7 +107,7 @@ void regions_read(const struct regions_program *program, const struct regions_pa
 {
     const struct graph *graph = program->graph;
     uint32_t count = graph->hlo->instruction_count, leaf_count = program->dimensions->leaves.count;
-    struct regions_reading reading = {program, graph, NULL, out};
+    struct regions_reading reading = {program, graph, NULL, out, arena};
     *out = (struct regions){arena_raw(arena, ((size_t)count + 1) * sizeof(*out->of)), parameters->items,
                             parameters->count};
     memset(out->of, 0xff, ((size_t)count + 1) * sizeof(*out->of));

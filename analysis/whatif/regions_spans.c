@@ -69,6 +69,7 @@ static bool need_each_other(struct joining *joining, const struct regions_span *
     const struct regions_order *order = joining->order;
     uint32_t last = left->last > right->last ? left->last : right->last;
     unsigned met = 0;
+    arena_work(order->arena, (uint64_t)last - left->first + 1);
     for (uint32_t number = left->first; number <= last; number++) {
         unsigned behind = 0, side = side_of(joining, number, left->region, right->region);
         for (uint32_t nth = 0, operand;

@@ -5,7 +5,7 @@
  * Out:    a span for each region. Two regions of different names are one layer where each computes with what the other
  *         made: frozen weights and the adapters beside them, of two trees of arguments. No checkpoint could end between
  *         them. An actor and a critic, or an encoder and a decoder, do not need each other both ways.
- * Cost:   two passes over the operations and their operands. */
+ * Cost:   two passes over the operations and their operands, and one over each two neighbouring spans that overlap. */
 #pragma once
 
 #include "plan/value.h"
