@@ -24,7 +24,8 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
     variant_copy(&variant, &advice->start, advice->tried);
     if (change_read(str_of(text), &change, &err) && change_microbatch(&variant, &change, &before, &after)) {
         *what = "microbatch";
-        sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before.size, (long long)after.size);
+        sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)microbatch_size_of_all(&before),
+                             (long long)microbatch_size_of_all(&after));
     } else if (change.kind != CHANGE_COUNT && change_targets(&variant, &change, &targets, &count, &err) && count > 0) {
         const struct plan_argument *argument = arguments_find(variant.plan, targets[0].parameter);
         int64_t parts = argument == NULL || variant.plan->hlo.partition_count < 2

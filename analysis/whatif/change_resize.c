@@ -330,10 +330,11 @@ static const char *microbatch_call(const struct variant *variant, const struct c
 {
     const struct plan_argument *argument = arguments_find(variant->plan, target->parameter);
     struct str name = argument == NULL || argument->path.length == 0 ? STR("batch") : argument->path;
-    return arena_format(
-        variant->arena, "%.*s.reshape(%lld, %lld, …)  # %lld microbatches of %lld in place of %lld of %lld",
-        (int)name.length, name.data, (long long)after->steps, (long long)after->size, (long long)after->steps,
-        (long long)after->size, (long long)before->steps, (long long)before->size);
+    long long size_after = (long long)microbatch_size_of_all(after);
+    return arena_format(variant->arena,
+                        "%.*s.reshape(%lld, %lld, …)  # %lld microbatches of %lld in place of %lld of %lld",
+                        (int)name.length, name.data, (long long)after->steps, size_after, (long long)after->steps,
+                        size_after, (long long)before->steps, (long long)microbatch_size_of_all(before));
 }
 
 static bool resize(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)

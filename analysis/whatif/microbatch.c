@@ -2,6 +2,7 @@
 #include "whatif/microbatch.h"
 
 #include "plan/arguments.h"
+#include "read/hlo/hlo_sharding.h"
 
 /* By computation: passes, as bits 1 << enum graph_phase, that the body of a loop has parts of. */
 static const uint8_t *passes_read(const struct variant *variant)
@@ -53,6 +54,14 @@ static uint32_t microbatch_behind(const struct variant *variant, uint32_t class,
     return HLO_NONE;
 }
 
+static int64_t parts_of(const struct variant *variant, const struct plan_argument *argument, uint32_t dimension)
+{
+    const struct hlo *hlo = &variant->plan->hlo;
+    return argument == NULL || hlo->partition_count < 2
+               ? 1
+               : hlo_sharding_parts(hlo, argument->instruction_at, argument->number, dimension);
+}
+
 bool microbatch_find(const struct variant *variant, const struct change_target *target, struct microbatch *out)
 {
     const struct graph *graph = variant->plan->graph;
@@ -69,16 +78,24 @@ bool microbatch_find(const struct variant *variant, const struct change_target *
         if (!is_plain || !has_both || dimensions->trips_of[body] == HLO_NONE)
             continue;
         uint32_t steps = dimensions_class(dimensions, dimensions->trips_of[body]);
+        bool is_cut_by_caller = class == steps;
         const struct plan_argument *argument = arguments_find(variant->plan, target->parameter);
-        uint32_t size = class != steps     ? microbatch_behind(variant, class, &steps)
+        uint32_t size = !is_cut_by_caller  ? microbatch_behind(variant, class, &steps)
                         : argument == NULL ? HLO_NONE
                                            : dimensions_of(dimensions, argument->instruction_at, target->dimension + 1);
         if (size == HLO_NONE)
             continue;
-        *out = (struct microbatch){steps, size, variant->sizes[steps], variant->sizes[size]};
+        *out = (struct microbatch){steps, size, variant->sizes[steps], variant->sizes[size],
+                                   parts_of(variant, argument, target->dimension + is_cut_by_caller)};
         return true;
     }
     return false;
+}
+
+int64_t microbatch_size_of_all(const struct microbatch *microbatch)
+{
+    int64_t all;
+    return __builtin_mul_overflow(microbatch->size, microbatch->parts, &all) ? microbatch->size : all;
 }
 
 bool microbatch_scale(const struct microbatch *from, double factor, struct microbatch *out)

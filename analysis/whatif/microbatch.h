@@ -12,6 +12,7 @@
 struct microbatch {
     uint32_t steps_at, size_at; /* dimensions: the trips of the loop, the rows of one of them */
     int64_t steps, size;        /* now */
+    int64_t parts;              /* devices that share the rows of one trip */
 };
 
 /* Of a batch that begins the argument of `target`. False: no such loop goes through it. */
@@ -19,5 +20,7 @@ bool microbatch_find(const struct variant *variant, const struct change_target *
 /* Of a CHANGE_BATCH that names no dimension: what it is a change of, and to what. False: of the batch itself. */
 bool change_microbatch(const struct variant *variant, const struct change *change, struct microbatch *before,
                        struct microbatch *after);
+/* The rows of one trip on all devices, as the person's code has them. */
+int64_t microbatch_size_of_all(const struct microbatch *microbatch);
 /* What `factor` makes of it, with as many rows in all. False: no whole numbers. */
 bool microbatch_scale(const struct microbatch *from, double factor, struct microbatch *out);
