@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Real dumps and traces inflate to 3 to 30 times their size: what says more is not worth a try. */
-enum { PART_OF_ACCOUNT = 8, RATIO_MAX = 64, SMALL_BYTES = 1 << 20 };
+enum { PART_OF_ACCOUNT = 8, READ_PART_OF_ACCOUNT = 4, RATIO_MAX = 64, SMALL_BYTES = 1 << 20 };
 
 struct unpacked {
     struct buf bytes;
@@ -119,7 +119,10 @@ struct unpacked *unpacked_read(struct store *store, struct file *file)
 {
     bool is_transient = false;
     struct err ignored = ERR_INIT;
-    struct unpacked *unpacked = files_is_packed(file) ? unpacked_make(store, file, &is_transient, &ignored) : NULL;
+    struct account *account = store_account(store);
+    /* until all files of a session are read nobody can drop it: others need room meanwhile */
+    bool may_hold = files_is_packed(file) && account_taken(account) < account_limit(account) / READ_PART_OF_ACCOUNT;
+    struct unpacked *unpacked = may_hold ? unpacked_make(store, file, &is_transient, &ignored) : NULL;
     unpacked_give(file, unpacked);
     return unpacked;
 }
