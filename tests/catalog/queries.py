@@ -117,13 +117,13 @@ def test_the_dashboard_finds_the_truth(t, database):
 
 
 def test_what_is_older_than_so_many_months_goes(t, database):
-    """old rows are gone and their points, files are known still, and a regression among them goes without a word"""
+    """old rows are gone and their points, files are known still, and a regression with less than three commits before it goes without a word"""
     database.apply_schema()
     planted.plant(database)
     database.execute("UPDATE memviewd.rows SET modified_at = modified_at - interval '3 months' WHERE commit IN ('c0', 'c1', 'c2');"
                      "UPDATE memviewd.files SET modified_at = r.modified_at FROM memviewd.rows AS r WHERE r.file_id = files.file_id;"
                      "INSERT INTO memviewd.regressions (id, job, module, kind, memory_space, commit, commit_before, before_bytes, after_bytes, noise_bytes, threshold_bytes, found_at)"
-                     " SELECT 'of ' || c, 'calm', 'jit_train_step', 'module', 'HBM', 'c' || c, 'c' || c - 1, 1, 2, 0, 1, now() - interval '4 months' FROM unnest(ARRAY[2, 3, 9]) AS c;"
+                     " SELECT 'of ' || c, 'calm', 'jit_train_step', 'module', 'HBM', 'c' || c, 'c' || c - 1, 1, 2, 0, 1, now() - interval '1 month' FROM unnest(ARRAY[2, 3, 5, 6, 9]) AS c;"
                      "SELECT memviewd.points_refresh(array(SELECT DISTINCT point_id FROM memviewd.rows))")
     files, rows = (int(database.value(f"SELECT count(*) FROM memviewd.{table}")) for table in ("files", "rows"))
     others = [str(row) for row in database.rows("SELECT * FROM memviewd.points WHERE commit NOT IN ('c0', 'c1', 'c2') ORDER BY point_id")]
@@ -134,4 +134,4 @@ def test_what_is_older_than_so_many_months_goes(t, database):
         equal([int(database.value(f"SELECT count(*) FROM memviewd.{table}")) for table in ("files", "rows")], [files, rows - 5 * 3 * 4])
         equal(database.value("SELECT count(*) FROM memviewd.files AS f WHERE row_count <> (SELECT count(*) FROM memviewd.rows AS r WHERE r.file_id = f.file_id AND r.kind = 'module')"), "0")
         equal([str(row) for row in database.rows("SELECT * FROM memviewd.points ORDER BY point_id")], others)
-        equal([row["id"] for row in database.rows("SELECT id FROM memviewd.regressions")], ["of 9"])
+        equal([row["id"] for row in database.rows("SELECT id FROM memviewd.regressions ORDER BY id")], ["of 6", "of 9"])

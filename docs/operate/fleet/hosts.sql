@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Which hosts differ? The same job, commit and module on several hosts, of the last 30 days: those that are further from the
--- median of their peers than the largest of 1 MiB, 1 % and four robust standard deviations, as on the page and in programs.sql.
+-- median of their peers than the largest of 1 MiB, 1 % and four robust standard deviations, the threshold of the page. Limits and
+-- programs that differ are in memviewd.programs.
 WITH hosts AS (
     SELECT r.point_id, r.host, max(r.needed_bytes) AS needed_bytes
     FROM memviewd.points AS p JOIN memviewd.rows AS r USING (point_id)

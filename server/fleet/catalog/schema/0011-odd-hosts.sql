@@ -11,7 +11,7 @@ FROM (
     SELECT h.job, h.commit, h.logdir, h.session, h.module, h.memory_space, max(h.user_name) AS user_name,
         max(h.session_id) AS session_id, max(h.modified_at) AS last_at, count(*) AS host_count,
         min(h.needed_bytes) AS needed_min_bytes, max(h.needed_bytes) AS needed_max_bytes, max(h.peak_bytes) AS peak_max_bytes,
-        percentile_disc(0.5) WITHIN GROUP (ORDER BY h.needed_bytes) AS needed_median_bytes,
+        floor(percentile_cont(0.5) WITHIN GROUP (ORDER BY h.needed_bytes))::bigint AS needed_median_bytes,
         mode() WITHIN GROUP (ORDER BY h.capacity_bytes) AS capacity_bytes,
         mode() WITHIN GROUP (ORDER BY h.program_id) AS program_id,
         array_agg(h.host ORDER BY h.host) AS hosts, array_agg(h.needed_bytes ORDER BY h.host) AS needed,
@@ -26,7 +26,7 @@ FROM (
 ) AS p
 CROSS JOIN LATERAL (
     SELECT greatest(1048576, p.needed_median_bytes / 100, CASE WHEN p.host_count > 2 THEN
-        round(4 * 1.4826 * percentile_disc(0.5) WITHIN GROUP (ORDER BY abs(one - p.needed_median_bytes)))::bigint END) AS bytes
+        round(4 * 1.4826 * floor(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(one - p.needed_median_bytes))))::bigint END) AS bytes
     FROM unnest(p.needed) AS one
 ) AS threshold
 CROSS JOIN LATERAL (
