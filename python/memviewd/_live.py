@@ -14,6 +14,7 @@ imports nothing and takes no device. Its file, RUN/.live/rank3.4711-1f2e3d4c, is
 "-" is what is not known. Lines are appended; when there are many the older ones are joined and the file is replaced. The
 thread is none of the module threading, and takes no signal: see _capture.py."""
 import atexit
+import errno
 import os
 import signal
 import sys
@@ -76,9 +77,10 @@ class Device(object):
         return "peak {} {} {}\n".format(self.peak[0], self.number, _word(self.peak[1]))
 
     def take(self, ms, used, told_peak, reserved, free):
-        """One more sample; the lines to append. What the framework tells of its peak is of this moment where it has risen."""
+        """One more sample; the lines to append. A peak of the framework that is another one than before is of this moment: it has
+        risen, or the program has set it back."""
         high = used
-        if told_peak is not None and (self.told_peak is None or told_peak > self.told_peak):
+        if told_peak is not None and told_peak != self.told_peak:
             high = max(used, told_peak)
         self.told_peak = told_peak
         sample = Sample(ms, used, high, reserved, free)
@@ -182,6 +184,7 @@ class Sampler(object):
     def __init__(self, run, every_s):
         self.run, self.every_s, self.process = run, max(every_s, MIN_EVERY_S), os.getpid()
         self.devices, self.path, self.had_device, self.relaxed = {}, None, True, None
+        self.is_whole = False  # the file has all that was sampled
         self.stopping, self.running = _thread.allocate_lock(), _thread.allocate_lock()
         self.stopping.acquire()
         self.running.acquire()
@@ -192,16 +195,16 @@ class Sampler(object):
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _capture.FAULTS)
             while True:
-                began_s = time.monotonic()
+                began_s = time.thread_time()  # of this thread: it may wait for others, which costs nothing
                 try:
                     self._take()
                     fault_count = 0
                 except Exception as error:  # a full disk today may be mended tomorrow
                     fault_count += 1
-                    if fault_count == MAX_FAULTS:
+                    if fault_count >= MAX_FAULTS and not (isinstance(error, OSError) and os.path.isdir(self.run)):
                         self._append("failed {}: {}\n".format(type(error).__name__, " ".join(str(error).split())[:300]))
                         return
-                rest_s = max(self.every_s, LEAST_REST * (time.monotonic() - began_s))
+                rest_s = max(self.every_s, LEAST_REST * (time.thread_time() - began_s))
                 if self.stopping.acquire(timeout=rest_s):
                     if self.path is not None:
                         self._append("end {}\n".format(int(time.time() * 1000)))
@@ -227,6 +230,7 @@ class Sampler(object):
 
     def _take(self):
         lines, ms = "", int(time.time() * 1000)
+        was_whole, self.is_whole = self.is_whole, False
         for asked in (_torch_devices(self.devices, self._is_relaxed), _jax_devices()):
             for key, kind, name, total, used, peak, reserved, free in asked:
                 device = self.devices.get(key)
@@ -235,13 +239,15 @@ class Sampler(object):
                     lines += device.head()
                 lines += device.take(ms, used, peak, reserved, free)
         if not lines:
+            self.is_whole = was_whole
             return
         if self.path is None:
             self._open()
-        if any(len(device.recent) >= RECENT for device in self.devices.values()):
+        if not was_whole or any(len(device.recent) >= RECENT for device in self.devices.values()):
             self._replace()
         else:
             self._append(lines)
+        self.is_whole = True
 
     def _open(self):
         """At the first device. JAX lets go of its own at the end of the program: this thread ends before that."""
@@ -260,7 +266,9 @@ class Sampler(object):
             return
         file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
-            os.write(file, lines.encode("utf-8", "replace"))
+            data = lines.encode("utf-8", "replace")
+            if os.write(file, data) < len(data):
+                raise OSError(errno.ENOSPC, "a line was written in part")
         finally:
             os.close(file)
 

@@ -18,6 +18,9 @@
 /* Of a terminal nobody reads more than five lines a second. */
 enum { LEAST_STEP_BYTES = 16 << 20 }; /* of a peak, where the size of the device is not known */
 enum { LOOK_MIN_MS = 200, SAY_MS = 60000, MS_PER_S = 1000, NS_PER_MS = 1000000, GROWING_SAID_MAX = 3 };
+enum {
+    LEAST_REST = 49
+}; /* times what a look took: a fiftieth of one core at most, as for each process that is watched */
 
 struct watch_show {
     const char *folder;
@@ -135,12 +138,16 @@ static void look(struct watch_show *show)
 static void *show_run(void *context)
 {
     struct watch_show *show = context;
+    int64_t wait_ms = show->every_ms;
     pthread_mutex_lock(&show->mutex);
     while (!show->is_over) {
-        struct timespec then = clock_after(show->every_ms);
+        struct timespec then = clock_after(wait_ms);
         pthread_cond_timedwait(&show->condition, &show->mutex, &then);
         pthread_mutex_unlock(&show->mutex);
+        int64_t began_ms = clock_ms();
         look(show);
+        int64_t rest_ms = LEAST_REST * (clock_ms() - began_ms);
+        wait_ms = rest_ms > show->every_ms ? rest_ms : show->every_ms;
         pthread_mutex_lock(&show->mutex);
     }
     pthread_mutex_unlock(&show->mutex);
