@@ -11,19 +11,27 @@ import * as say from './text.js';
 
 const ASK_EVERY_MS = 1000;
 const MAX_CHARTS = 16;
+const BUSY = Symbol('busy');
+const ENDED = Symbol('ended');
 
-/* A beat of an interval: the page itself is at rest meanwhile. */
+/* A beat of an interval: the page itself is at rest meanwhile, and asks nothing while nobody sees it. */
 function beat(signal) {
   return new Promise((resolve) => {
-    const timer = setInterval(() => {
+    const end = () => {
       clearInterval(timer);
+      signal.removeEventListener('abort', end);
       resolve();
-    }, ASK_EVERY_MS);
-    signal.addEventListener('abort', () => {
-      clearInterval(timer);
-      resolve();
-    });
+    };
+    const timer = setInterval(() => document.hidden || end(), ASK_EVERY_MS);
+    signal.addEventListener('abort', end);
   });
+}
+
+/* What is no reason to take away what is shown. */
+function passing(error) {
+  if (error instanceof Problem && error.status === 503) return BUSY;
+  if (error instanceof Problem && error.status === 404) return ENDED;
+  throw error;
 }
 
 /* One for each line. The order stays as long as the lines are the same: nothing moves under the pointer. */
@@ -102,7 +110,12 @@ export function mount(root, context) {
     while (isRunning) {
       await beat(signal);
       if (signal.aborted) return;
-      const run = await get(`live/${id}`, {}, { signal, isQuiet: true });
+      const run = await get(`live/${encodeURIComponent(id)}`, {}, { signal, isQuiet: true }).catch(passing);
+      if (run === BUSY) continue;
+      if (run === ENDED) {
+        fill(below, el('p', {}, say.ENDED));
+        return;
+      }
       draw(run);
       isRunning = run.is_running;
     }
@@ -126,7 +139,7 @@ export function mount(root, context) {
         context.setTitle('Live – memviewd');
         return;
       }
-      const run = await get(`live/${id}`, {}, { signal });
+      const run = await get(`live/${encodeURIComponent(id)}`, {}, { signal });
       clear();
       offer(runs, id);
       draw(run);

@@ -4,7 +4,10 @@
 
 import { ago, counted, visible } from '../../lib/format.js';
 
-export const NOTHING = { title: '', text: 'Start a job below `memviewd watch` in a folder that this daemon shows.', run: 'memviewd watch -- python train.py' };
+/* A run that did not fail leaves no folder. */
+export const ENDED = 'The run has ended and left no files. What is shown is the last that was read.';
+
+export const NOTHING = { title: '', text: 'Start a job with `memviewd watch`. --logdir of this daemon has to be the folder of its runs, memviewd-runs.', run: 'memviewd watch -- python train.py' };
 
 /* Which line it is, from one answer to the next. */
 export const keyOf = ({ process, device }) => JSON.stringify([process, device]);
