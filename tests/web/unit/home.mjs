@@ -23,10 +23,14 @@ export function run({ test, equal }) {
     const sessions = [snapshot('job'), log('job/output.log', 16 * GIB), log('other/output.log', 16 * GIB), snapshot('calm'), log('calm/output.log', GIB), { id: 'x', name: 'x', snapshot_count: 0 }];
     const pairs = pairsOf(sessions);
     equal(pairs.map((pair) => pair.map(({ id }) => id)), [['job/output.log', 'job'], ['calm/output.log', 'calm']]);
-    const found = { job: { failed: [2 * GIB, 16 * GIB + 512] }, calm: { failed: [] } };
+    const worst = { word: 'request failed' };
+    const found = { job: { worst, failed: [2 * GIB, 16 * GIB + 512] }, calm: { failed: [] } };
     equal(sameCount(pairs, ({ id }) => found[id] ?? null), 1, 'as they are printed');
     equal(sameCount(pairs, () => null), 0, 'not read yet');
-    equal(sameCount([[log('a/b', null), snapshot('a')]], () => ({ failed: [GIB] })), 0, 'the log does not say how much');
+    equal(sameCount([[log('a/b', null), snapshot('a')]], () => ({ worst, failed: [GIB] })), 0, 'the log does not say how much');
+    equal(sameCount([[log('a/b', GIB), snapshot('a')]], () => ({ worst: { word: 'grows' }, failed: [GIB] })), 0, 'the snapshot is not over');
+    const job = snapshot('a');
+    equal(sameCount([[log('a/1', GIB), job], [log('a/2', GIB), job]], () => ({ worst, failed: [GIB] })), 1, 'one snapshot, two tries');
     equal(words(overParts([over('a', 1)], 6, { over: 4, same: 1 })), '3 failures in 4 of 6 sessions: a by 1 B, …');
     equal(words(overParts([over('a', 1)], 6, { over: 2, same: 1, unknown: 3 })), '1 failure in 2 of 6 sessions so far, 3 not read yet: a by 1 B, …');
     equal(tally({ total_count: 6, matched_count: 6 }, { over: 2, same: 1 }), '6 sessions, 2 of them over, 1 failure');

@@ -146,10 +146,13 @@ export function pairsOf(sessions) {
     .filter(([, snapshot]) => snapshot);
 }
 
-/* Pure: how many of these pairs are one failure each, by what was asked for as it is printed: the snapshot was saved where the
+/* Pure: how many snapshots of these pairs are over by a failure that a log tells, too, by what was asked for as it is printed: the snapshot was saved where the
  * request of the log failed. foundOf: of each session, null before it is read. */
-export const sameCount = (pairs, foundOf) =>
-  pairs.filter(([log, snapshot]) => foundOf(snapshot)?.failed?.some((asked) => bytes(asked) === bytes(log.failure.needed_bytes ?? -1))).length;
+export function sameCount(pairs, foundOf) {
+  const isSame = ([log, snapshot]) => foundOf(snapshot)?.failed?.some((asked) => bytes(asked) === bytes(log.failure.needed_bytes ?? -1));
+  const isOver = ([, snapshot]) => verdictName(foundOf(snapshot)) === 'over';
+  return new Set(pairs.filter(isOver).filter(isSame).map(([, snapshot]) => snapshot)).size;
+}
 
 /* Pure: what a session holds, in words. */
 export function foundText(session) {
