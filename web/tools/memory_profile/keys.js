@@ -4,7 +4,7 @@
 import { time } from '../../lib/format.js';
 import { nextMarks, swappedMarks } from '../../lib/marks.js';
 import { isUnclaimed } from '../../lib/keys.js';
-import { withNote } from '../../lib/notes.js';
+import { MAX_NOTES, withNote } from '../../lib/notes.js';
 import { around, following, moved, zoomed } from '../../lib/range.js';
 import { askNote } from '../../widgets/notes.js';
 import { MIN_PS } from '../../widgets/timeline.js';
@@ -154,7 +154,12 @@ function markKeys({ trace, url, say, timeNow }) {
   };
   const note = () => {
     const at = timeNow();
-    const text = url.wanted.notes.find((each) => each.at === at)?.text ?? '';
+    const { notes } = url.wanted;
+    const text = notes.find((each) => each.at === at)?.text ?? '';
+    if (!text && notes.length >= MAX_NOTES) {
+      say(`There are ${MAX_NOTES} notes, as many as the link can hold: remove one first.`);
+      return;
+    }
     askNote({ place: time(at, 1e6), text, onSave: (words) => url.choose({ note: withNote(url.route.note, at, words) }) });
   };
   const swap = () => {

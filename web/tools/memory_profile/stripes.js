@@ -49,7 +49,9 @@ export const itemOf = (block, hasCategories = true) => ({
 /* Pure: the place of the band that counts an allocation which is not in the answer, as far as its labels tell. */
 const placeOf = ({ block }, { stacked }) => {
   if (!stacked) return HEAP;
-  const label = { category: block.category, op: block.op }[stacked.by];
+  const labels = { category: block.category, op: block.op, program: block.program };
+  if (!Object.hasOwn(labels, stacked.by)) return -1; /* not drawn */
+  const label = labels[stacked.by];
   return stacked.bands.findIndex((band) => (label == null ? band.kind === 'unnamed' : band.kind === 'group' && band.label === label));
 };
 
