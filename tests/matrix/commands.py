@@ -18,7 +18,7 @@ COMMANDS = {
     "index": (["index", "--format=csv", PATH], ["index", PATH]),
 }
 # The daemon's views are asked by views.py; `run` and `capture` write (tests/run, tests/capture); `mcp` runs these.
-NOT_ASKED = {"serve", "run", "mcp", "capture"}
+NOT_ASKED = {"serve", "run", "watch", "mcp", "capture"}
 HANGS_SECONDS = 300  # ends a command that hangs; measures nothing
 
 

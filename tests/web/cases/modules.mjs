@@ -102,7 +102,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
   test('a row a module, the largest first, and what adding up means', async () => {
     const page = await open(await at('job', '&capacity=128MiB'));
     includes(await text(page, 'h1'), '2 modules on 3 hosts; the largest is jit_f: 96.00 MiB of HBM, 75 % of 128.00 MiB.');
-    includes(await text(page, '.answer-more'), 'host2 differs: jit_step needs ');
+    includes(await text(page, '.answer-more'), 'host2 differs: another plan, jit_step needs ');
     includes(await text(page, '.answer-more'), 'Not additive: in the trace 9 runs on 3 devices came one after the other');
     equal(await cells(page, 'all', ['module', 'hosts', 'runs']), [['jit_f', '3', '1'], ['jit_step', '3 ≠', '2']]);
     const [[share, categories]] = await cells(page, 'all', ['capacity', 'cat']);
