@@ -19,7 +19,7 @@ static const struct {
 enum { PROGRAM_COUNT = sizeof(programs) / sizeof(programs[0]) };
 
 /* Three layers in bfloat16 that a scalar of np.float32 makes float32, at train.py:12. */
-#define PROMOTED "tests/fixtures/programs/np-scalar/module_0000.jit_train_step.after_optimizations.hlo.pb.gz"
+#define PROMOTED "tests/fixtures/promotion/np-scalar/module_0000.jit_train_step.after_optimizations.hlo.pb.gz"
 
 static const double capacities_gib[] = {0.001, 1, 15.75};
 enum { CAPACITY_COUNT = sizeof(capacities_gib) / sizeof(capacities_gib[0]) };

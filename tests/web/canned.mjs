@@ -363,6 +363,7 @@ export function answerer(world) {
         },
       };
     }
+    if (parts[0] === 'live' && parts.length === 1) return { json: { runs: [] } };
     if (parts[0] === 'verdict') return { json: { fits: 'unknown', cause: { kind: 'unknown', words: '', text: '' }, advice: [] } };
     if (parts[0] === 'sessions' && parts[1] !== session.id)
       return {
