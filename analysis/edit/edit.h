@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "read/kind.h"
+#include "whatif/split.h"
 
 enum edit_kind {
     EDIT_DONATE,     /* parameters give their memory to results: entries of input_output_alias */
@@ -53,11 +54,8 @@ struct edit {
     /* Where no scopes tell layers: the parameters that do (whatif/regions_read.h), by numbers that the program has too;
      * `scopes` is then over the names of these layers. NULL: scopes, or loops, tell them. */
     const struct regions_parameters *layers;
-    /* Shard: over how many devices. */
-    int64_t partitions;
-    /* Shard: dimensions of these sizes stay whole. */
-    const int64_t *whole_sizes;
-    uint32_t whole_count;
+    /* Shard: over how many devices, and which sizes stay whole. */
+    struct split split;
     /* Cast: a PrimitiveType of xla_data.proto. */
     int element_type;
     /* Unpad: arrays that have such dimensions last, as the compiler padded them; those of size 1 do not count. */

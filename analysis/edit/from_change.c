@@ -4,7 +4,6 @@
 #include "whatif/glob.h"
 #include "whatif/microbatch.h"
 #include "whatif/regions.h"
-#include "whatif/split.h"
 
 static bool from_change_refuse(const struct change *change, const char *reason, struct err *err)
 {
@@ -54,10 +53,10 @@ static bool resize_read(const struct variant *variant, const struct change *chan
     struct change_target *targets;
     struct microbatch before, after;
     uint32_t count;
-    if (change_microbatch(variant, change, &before, &after))
-        return from_change_refuse(change, "the size of its microbatches is in the source", err);
     if (!change_targets(variant, change, &targets, &count, err))
         return false;
+    if (microbatch_of_change(variant, change, &targets[0], &before, &after))
+        return from_change_refuse(change, "the size of its microbatches is in the source", err);
     struct edit_dimension *dimensions = arena_array(variant->arena, struct edit_dimension, (size_t)count + 1);
     struct edit_fraction *fractions = arena_array(variant->arena, struct edit_fraction, (size_t)count + 1);
     for (uint32_t i = 0; i < count; i++) {
@@ -105,12 +104,8 @@ static bool unpad_read(const struct variant *variant, const struct change *chang
 
 static bool shard_read(const struct variant *variant, const struct change *change, struct edit *out, struct err *err)
 {
-    struct split *split = arena_array(variant->arena, struct split, 1);
-    split_read(variant, change->device_count, split);
     out->kind = EDIT_SHARD;
-    out->partitions = change->device_count;
-    out->whole_sizes = split->whole_sizes;
-    out->whole_count = split->whole_count;
+    split_read(variant, change->device_count, &out->split);
     return matching_read(variant, change, out, err);
 }
 

@@ -14,22 +14,13 @@
 
 enum { PARTITIONS_MAX = 65536 };
 
-static bool is_whole(const struct edit *edit, int64_t size)
-{
-    for (uint32_t i = 0; i < edit->whole_count; i++)
-        if (edit->whole_sizes[i] == size)
-            return true;
-    return false;
-}
-
 /* The dimension to cut along, or −1. */
-static int64_t dimension_of(const program_shape *shape, const struct edit *edit)
+static int64_t dimension_of(const program_shape *shape, const struct split *split)
 {
     if (!shapes_is_array(shape) || (shape->n_dimensions == 1 && shape->dimensions[0] < CHANGE_SHARD_VECTOR_LEAST))
         return -1;
     for (size_t i = 0; i < shape->n_dimensions; i++)
-        if (shape->dimensions[i] > 0 && shape->dimensions[i] % edit->partitions == 0 &&
-            !is_whole(edit, shape->dimensions[i]))
+        if (split_takes(split, shape->dimensions[i]))
             return (int64_t)i;
     return -1;
 }
@@ -58,13 +49,13 @@ static bool shard_one(struct program *program, int64_t number, const struct edit
     if (program_is_split_by(parameter->sharding))
         return edit->is_every || err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
                                          "argument %lld (%s) is sharded already", (long long)number, name);
-    int64_t along = dimension_of(parameter->shape, edit);
+    int64_t along = dimension_of(parameter->shape, &edit->split);
     if (along < 0)
         return edit->is_every ||
                err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
                        "argument %lld (%s): no dimension of %s divides by %lld", (long long)number, name,
-                       shapes_text(parameter->shape, text, sizeof text), (long long)edit->partitions);
-    parameter->sharding = tiled(program, parameter->shape->n_dimensions, along, edit->partitions);
+                       shapes_text(parameter->shape, text, sizeof text), (long long)edit->split.devices);
+    parameter->sharding = tiled(program, parameter->shape->n_dimensions, along, edit->split.devices);
     program->changed_count++;
     return true;
 }
@@ -139,10 +130,10 @@ static bool empty_meshes_drop(struct program *program)
 
 bool shard_apply(struct program *program, const struct edit *edit)
 {
-    if (edit->partitions < 2 || edit->partitions > PARTITIONS_MAX)
+    if (edit->split.devices < 2 || edit->split.devices > PARTITIONS_MAX)
         return err_set(program->err, ERR_argument, ERR_NO_OFFSET, "shard: over 2 to %d devices, not %lld",
-                       PARTITIONS_MAX, (long long)edit->partitions);
-    if (program->partitions > 1 ? program->partitions != edit->partitions
+                       PARTITIONS_MAX, (long long)edit->split.devices);
+    if (program->partitions > 1 ? program->partitions != edit->split.devices
                                 : program_is_split(program) || !empty_meshes_drop(program))
         return err_set(program->err, ERR_conflict, ERR_NO_OFFSET, "shard: the program is split over devices already");
     uint64_t before = program->changed_count;
@@ -152,11 +143,11 @@ bool shard_apply(struct program *program, const struct edit *edit)
     program->left_count += edit->parameter_count - (program->changed_count - before);
     if (program->changed_count == before)
         return err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
-                       "shard: no dimension of the arguments divides by %lld", (long long)edit->partitions);
+                       "shard: no dimension of the arguments divides by %lld", (long long)edit->split.devices);
     donors_for_aliases(program);
     /* Marks of Shardy on results that were whole: which they are now is found out. */
     program_drop_marks(program, "xla.sdy.FuncResultSharding");
     program->root->sharding = NULL;
-    program->partitions = edit->partitions;
+    program->partitions = edit->split.devices;
     return true;
 }

@@ -22,16 +22,17 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
     uint32_t count;
     const char *sizes = "";
     variant_copy(&variant, &advice->start, advice->tried);
-    if (change_read(str_of(text), &change, &err) && change_microbatch(&variant, &change, &before, &after)) {
+    bool has_targets =
+        change_read(str_of(text), &change, &err) && change_targets(&variant, &change, &targets, &count, &err);
+    if (has_targets && microbatch_of_change(&variant, &change, &targets[0], &before, &after)) {
         *what = "microbatch";
         sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)microbatch_size_of_all(&before),
                              (long long)microbatch_size_of_all(&after));
-    } else if (change.kind != CHANGE_COUNT && change_targets(&variant, &change, &targets, &count, &err) && count > 0) {
+    } else if (has_targets) {
         const struct plan_argument *argument = arguments_find(variant.plan, targets[0].parameter);
-        int64_t parts = argument == NULL || variant.plan->hlo.partition_count < 2
-                            ? 1
-                            : hlo_sharding_parts(&variant.plan->hlo, argument->instruction_at, argument->number,
-                                                 targets[0].dimension);
+        int64_t parts = argument == NULL ? 1
+                                         : hlo_sharding_parts(&variant.plan->hlo, argument->instruction_at,
+                                                              argument->number, targets[0].dimension);
         int64_t before_all, after_all; /* of all devices, as the person's code has it */
         if (!__builtin_mul_overflow(targets[0].size_before, parts, &before_all) &&
             !__builtin_mul_overflow(targets[0].size_after, parts, &after_all))

@@ -3,7 +3,6 @@
 #include "verdict/advice.h"
 
 #include "base/sum.h"
-#include "plan/describe.h"
 #include "read/hlo/shape.h"
 #include "whatif/promotion.h"
 
@@ -40,18 +39,6 @@ static uint32_t first_promotion(const struct advice *advice)
     return first;
 }
 
-/* "p01_np_scalar.py:13"; NULL: not known. */
-static const char *place_of(const struct advice *advice, uint32_t at)
-{
-    const struct hlo *hlo = &advice->facts->parts->plan->hlo;
-    struct hlo_detail detail = hlo_detail(hlo, at);
-    struct describe_source source = describe_source(hlo, &detail);
-    struct str file = str_last_part(source.file);
-    return source.line <= 0
-               ? NULL
-               : arena_format(advice->facts->arena, "%.*s:%lld", (int)file.length, file.data, (long long)source.line);
-}
-
 /* Of what the program takes, what has to be saved for the scalar to be named as the cause (percent). */
 enum { PROMOTION_PERCENT = 10 };
 
@@ -60,8 +47,8 @@ static bool promotion_find(struct advice *advice)
     struct arena *arena = advice->facts->arena;
     struct verdict_cause *cause = &advice->facts->out->cause;
     uint32_t at = first_promotion(advice);
-    const char *place = at == HLO_NONE ? NULL : place_of(advice, at);
-    if (place == NULL)
+    const char *place = facts_source_of(advice->facts, at);
+    if (place[0] == '\0')
         return false;
     struct verdict_advice item = {
         .title = arena_format(arena, "Keep bfloat16 at %s, where a scalar or a cast makes it float32", place),

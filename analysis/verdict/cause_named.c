@@ -2,6 +2,7 @@
  * cause_named.c: which arrays a category is, where the category says little of it. */
 #include "verdict/cause_arrays.h"
 
+#include "base/size_text.h"
 #include "plan/describe.h"
 #include "plan/peak_groups.h"
 #include "plan/relayout.h"
@@ -36,10 +37,11 @@ const char *cause_named_relayout(const struct verdict_facts *facts)
 static const char *padding_text(const struct verdict_facts *facts, const struct plan_row *row)
 {
     enum { TOLD_PERCENT = 10 };
+    char share[SHARE_TEXT_BYTES];
     int64_t padding = row->unpadded_bytes < 0 ? 0 : row->bytes - row->unpadded_bytes;
     if (padding < row->bytes / 100 * TOLD_PERCENT || padding == 0)
         return "";
-    return arena_format(facts->arena, ", %.0f %% of it padding", 100.0 * (double)padding / (double)row->bytes);
+    return arena_format(facts->arena, ", %s of it padding", size_text_share(share, padding, row->bytes));
 }
 
 const char *cause_named_largest(const struct verdict_facts *facts, enum category category)

@@ -304,10 +304,7 @@ static const char *resized_text(const struct variant *variant, const struct plan
     for (uint32_t nth = 0; argument->instruction_at != HLO_NONE &&
                            (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE;
          nth++) {
-        long long parts =
-            variant->plan->hlo.partition_count < 2
-                ? 1
-                : (long long)hlo_sharding_parts(&variant->plan->hlo, argument->instruction_at, argument->number, nth);
+        int64_t parts = hlo_sharding_parts(&variant->plan->hlo, argument->instruction_at, argument->number, nth);
         long long before = (long long)variant->sizes[dimension], after = (long long)sizes[dimension];
         if (__builtin_mul_overflow(before, parts, &before) || __builtin_mul_overflow(after, parts, &after))
             continue;

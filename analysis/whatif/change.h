@@ -68,7 +68,7 @@ struct change_target {
     int64_t size_before, size_after;
 };
 /* Of CHANGE_BATCH and CHANGE_SEQUENCE: which ones, in the arena of the variant. False with an `argument` report where
- * there is none, or the factor makes no whole number of it. */
+ * there is none, or the factor makes no whole number of it; else there is one at least. */
 bool change_targets(const struct variant *variant, const struct change *change, struct change_target **targets,
                     uint32_t *count, struct err *err);
 /* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state,

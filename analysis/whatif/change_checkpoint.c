@@ -130,7 +130,7 @@ static void outer_cut(struct checkpoint *work, struct variant_row *row)
 /* What reads a value of a layer going backward. */
 struct again_reading {
     const struct checkpoint *work;
-    bool is_inside, is_outside; /* a jax.checkpoint of the program; something else */
+    struct checkpointed_readers readers;
 };
 
 static bool again_reader_note(void *context, uint32_t reader_at, uint32_t operand)
@@ -139,14 +139,10 @@ static bool again_reader_note(void *context, uint32_t reader_at, uint32_t operan
     const struct checkpoint *work = reading->work;
     uint32_t step = reader_at == HLO_NONE ? HLO_NONE : variant_step(work->variant, reader_at);
     (void)operand;
-    if (step != HLO_NONE && (step < work->first_backward || graph_phase(work->graph, reader_at) == GRAPH_NAMELESS))
+    if (step != HLO_NONE && step < work->first_backward)
         return true;
-    if (step != HLO_NONE)
-        arena_work(work->variant->arena, graph_op_name_end(work->graph, reader_at).length / 8);
-    bool is_inside = step != HLO_NONE && checkpointed_holds(work->graph, reader_at);
-    reading->is_inside = reading->is_inside || is_inside;
-    reading->is_outside = reading->is_outside || !is_inside;
-    return !reading->is_outside;
+    return checkpointed_reader_note(work->graph, step == HLO_NONE ? HLO_NONE : reader_at, work->variant->arena,
+                                    &reading->readers);
 }
 
 /* Is it kept for layers that are checkpointed already? They go on needing it. */
@@ -156,7 +152,7 @@ static bool is_checkpoint_input(struct checkpoint *work, const struct variant_ro
     value_each_reader(&work->walk,
                       value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
                       again_reader_note, &reading);
-    return reading.is_inside && !reading.is_outside;
+    return checkpointed_needs(&reading.readers);
 }
 
 static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inputs *inputs)

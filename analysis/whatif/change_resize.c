@@ -314,17 +314,6 @@ bool change_targets(const struct variant *variant, const struct change *change, 
     return true;
 }
 
-bool change_microbatch(const struct variant *variant, const struct change *change, struct microbatch *before,
-                       struct microbatch *after)
-{
-    struct change_target *targets;
-    struct err err = ERR_INIT;
-    uint32_t count;
-    return change->kind == CHANGE_BATCH && change->dimension < 0 &&
-           change_targets(variant, change, &targets, &count, &err) && microbatch_find(variant, &targets[0], before) &&
-           microbatch_scale(before, change->factor, after);
-}
-
 static const char *microbatch_call(const struct variant *variant, const struct change_target *target,
                                    const struct microbatch *before, const struct microbatch *after)
 {
@@ -348,7 +337,7 @@ static bool resize(struct variant *variant, const struct change *change, struct 
     for (uint32_t i = 0; i < count; i++)
         changes[i] = (struct dimensions_change){targets[i].at, targets[i].size_after};
     struct microbatch before, after;
-    bool is_micro = change_microbatch(variant, change, &before, &after);
+    bool is_micro = microbatch_of_change(variant, change, &targets[0], &before, &after);
     if (is_micro) {
         changes[0] = (struct dimensions_change){after.size_at, after.size};
         changes[1] = (struct dimensions_change){after.steps_at, after.steps};

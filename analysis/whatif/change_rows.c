@@ -6,7 +6,6 @@
 #include "plan/value.h"
 #include "whatif/donors.h"
 #include "whatif/glob.h"
-#include "whatif/promotion.h"
 #include "whatif/softmax.h"
 #include "whatif/split.h"
 #include "whatif/types.h"
@@ -33,8 +32,7 @@ static bool is_needless_copy(const struct variant *variant, struct value_walk *w
         variant->space->rows[row->plan_row].choice.category != CATEGORY_COPY_OF_ARGUMENT)
         return false;
     uint32_t of = value_origin(walk, (struct value){row->instruction_at, VALUE_WHOLE}, VALUE_BASE, NULL).at;
-    const struct leaf *argument =
-        graph_is_argument(graph, of) ? promotion_array_of(&variant->dimensions.leaves, of) : NULL;
+    const struct leaf *argument = graph_is_argument(graph, of) ? leaves_array(&variant->dimensions.leaves, of) : NULL;
     return argument != NULL && shape_type_bytes(argument->type) > shape_type_bytes(type);
 }
 
@@ -80,7 +78,7 @@ static bool *updates_find(const struct variant *variant, const bool *flags)
     struct donors *donors = donors_build(&tried);
     for (uint32_t i = 0, count = variant->row_count; i < count; i++) {
         const struct variant_row *row = &variant->rows[i];
-        if (!flags[i] || !row->is_argument || row->plan_row == PLAN_NONE || !is_optimizer_state(variant, row))
+        if (!flags[i] || !row->is_argument || !is_optimizer_state(variant, row))
             continue;
         uint32_t result = donors_result(donors, i);
         if (result == PLAN_NONE)

@@ -95,38 +95,31 @@ static bool is_meant(const struct checkpoint *work, const bool *flags, uint32_t 
 /* ---- stacks of layers that are checkpointed already ---- */
 
 struct inner_reading {
-    const struct graph *graph;
-    struct arena *arena;
-    bool is_inside, is_outside; /* of a jax.checkpoint of the program */
+    const struct checkpoint *work;
+    struct checkpointed_readers readers;
 };
 
 static bool inner_reader_note(void *context, uint32_t reader_at, uint32_t operand)
 {
     struct inner_reading *reading = context;
     (void)operand;
-    if (reader_at != HLO_NONE && graph_phase(reading->graph, reader_at) == GRAPH_NAMELESS)
-        return true;
-    arena_work(reading->arena, reader_at == HLO_NONE ? 0 : graph_op_name_end(reading->graph, reader_at).length / 8);
-    bool is_inside = reader_at != HLO_NONE && checkpointed_holds(reading->graph, reader_at);
-    reading->is_inside = reading->is_inside || is_inside;
-    reading->is_outside = reading->is_outside || !is_inside;
-    return !reading->is_outside;
+    return checkpointed_reader_note(reading->work->graph, reader_at, reading->work->variant->arena, &reading->readers);
 }
 
 /* Does the loop stack up what its checkpointed body goes in with, and no value that a policy keeps? */
 static bool is_checkpoint_input(struct checkpoint *work, const struct variant_row *row)
 {
     struct slices slices;
-    struct inner_reading reading = {work->graph, work->variant->arena, false, false};
+    struct inner_reading reading = {.work = work};
     uint32_t maker = checkpoint_maker(work, row),
              stacked = maker == HLO_NONE ? HLO_NONE : graph_operand(work->graph, maker, 1),
              made_by = stacked == HLO_NONE ? HLO_NONE : value_maker(&work->walk, stacked);
     if (work->checkpointed == NULL || (made_by != HLO_NONE && checkpointed_may_be_kept(work->graph, made_by)))
         return false;
     slices_find(work, row, &slices);
-    for (uint32_t i = 0; i < slices.count && !reading.is_outside; i++)
+    for (uint32_t i = 0; i < slices.count && !reading.readers.are_outside; i++)
         value_each_reader(&work->walk, (struct value){slices.at[i], VALUE_WHOLE}, inner_reader_note, &reading);
-    return reading.is_inside && !reading.is_outside;
+    return checkpointed_needs(&reading.readers);
 }
 
 /* Stacks of one loop and shape. */

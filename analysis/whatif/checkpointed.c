@@ -26,6 +26,18 @@ bool checkpointed_holds(const struct graph *graph, uint32_t at)
     return phase == GRAPH_RECOMPUTE || (phase == GRAPH_BACKWARD && has_scope(graph_op_name_end(graph, at)));
 }
 
+bool checkpointed_reader_note(const struct graph *graph, uint32_t reader_at, struct arena *arena,
+                              struct checkpointed_readers *readers)
+{
+    if (reader_at != HLO_NONE && graph_phase(graph, reader_at) == GRAPH_NAMELESS)
+        return true;
+    arena_work(arena, reader_at == HLO_NONE ? 0 : graph_op_name_end(graph, reader_at).length / 8);
+    bool is_inside = reader_at != HLO_NONE && checkpointed_holds(graph, reader_at);
+    readers->are_inside = readers->are_inside || is_inside;
+    readers->are_outside = readers->are_outside || !is_inside;
+    return !readers->are_outside;
+}
+
 /* What is seen of a layer. */
 struct seen {
     bool is_inside,
@@ -89,12 +101,11 @@ const uint8_t *checkpointed_layers(const struct variant *variant)
 {
     struct variant_findings *findings = variant->findings;
     const struct graph *graph = variant->plan->graph;
-    if (findings->checkpointed != NULL || findings->has_no_checkpoint)
+    if (findings->is_checkpointed_known)
         return findings->checkpointed;
-    if (!has_recompute(graph)) {
-        findings->has_no_checkpoint = true;
+    findings->is_checkpointed_known = true;
+    if (!has_recompute(graph))
         return NULL;
-    }
     struct checkpointing work = {.variant = variant, .graph = graph, .regions = regions_by_any(variant)};
     uint32_t region_count = work.regions->count;
     uint8_t *checkpointed = arena_array(findings->arena, uint8_t, (size_t)region_count + 1);

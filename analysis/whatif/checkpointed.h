@@ -13,6 +13,19 @@
 
 /* Is the instruction part of the backward pass of a jax.checkpoint: computed again, or a gradient of it? */
 bool checkpointed_holds(const struct graph *graph, uint32_t at);
+/* Where what reads a value is. */
+struct checkpointed_readers {
+    bool are_inside, are_outside; /* of a jax.checkpoint of the program */
+};
+/* One reader more; HLO_NONE: the end of the program. False: one is outside, and no further one matters. */
+bool checkpointed_reader_note(const struct graph *graph, uint32_t reader_at, struct arena *arena,
+                              struct checkpointed_readers *readers);
+/* Only inside: layers that are checkpointed already go on needing it. */
+static inline bool checkpointed_needs(const struct checkpointed_readers *readers)
+{
+    return readers->are_inside && !readers->are_outside;
+}
+
 /* Is the value of the forward pass one that a policy may keep: a product, or one whose precision JAX wrote down, as it
  * does of all that policies keep? */
 bool checkpointed_may_be_kept(const struct graph *graph, uint32_t at);

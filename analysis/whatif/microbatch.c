@@ -54,15 +54,8 @@ static uint32_t microbatch_behind(const struct variant *variant, uint32_t class,
     return HLO_NONE;
 }
 
-static int64_t parts_of(const struct variant *variant, const struct plan_argument *argument, uint32_t dimension)
-{
-    const struct hlo *hlo = &variant->plan->hlo;
-    return argument == NULL || hlo->partition_count < 2
-               ? 1
-               : hlo_sharding_parts(hlo, argument->instruction_at, argument->number, dimension);
-}
-
-bool microbatch_find(const struct variant *variant, const struct change_target *target, struct microbatch *out)
+/* Of a batch that begins the argument of `target`. False: no such loop goes through it. */
+static bool microbatch_find(const struct variant *variant, const struct change_target *target, struct microbatch *out)
 {
     const struct graph *graph = variant->plan->graph;
     const struct dimensions *dimensions = &variant->dimensions;
@@ -85,8 +78,10 @@ bool microbatch_find(const struct variant *variant, const struct change_target *
                                            : dimensions_of(dimensions, argument->instruction_at, target->dimension + 1);
         if (size == HLO_NONE)
             continue;
-        *out = (struct microbatch){steps, size, variant->sizes[steps], variant->sizes[size],
-                                   parts_of(variant, argument, target->dimension + is_cut_by_caller)};
+        int64_t parts = argument == NULL ? 1
+                                         : hlo_sharding_parts(graph->hlo, argument->instruction_at, argument->number,
+                                                              target->dimension + is_cut_by_caller);
+        *out = (struct microbatch){steps, size, variant->sizes[steps], variant->sizes[size], parts};
         return true;
     }
     return false;
@@ -98,7 +93,8 @@ int64_t microbatch_size_of_all(const struct microbatch *microbatch)
     return __builtin_mul_overflow(microbatch->size, microbatch->parts, &all) ? microbatch->size : all;
 }
 
-bool microbatch_scale(const struct microbatch *from, double factor, struct microbatch *out)
+/* What `factor` makes of it, with as many rows in all. False: no whole numbers. */
+static bool microbatch_scale(const struct microbatch *from, double factor, struct microbatch *out)
 {
     double size = (double)from->size * factor, steps = (double)from->steps / factor;
     *out = *from;
@@ -107,4 +103,11 @@ bool microbatch_scale(const struct microbatch *from, double factor, struct micro
     out->size = (int64_t)size;
     out->steps = (int64_t)steps;
     return (double)out->size == size && (double)out->steps == steps;
+}
+
+bool microbatch_of_change(const struct variant *variant, const struct change *change,
+                          const struct change_target *target, struct microbatch *before, struct microbatch *after)
+{
+    return change->kind == CHANGE_BATCH && change->dimension < 0 && microbatch_find(variant, target, before) &&
+           microbatch_scale(before, change->factor, after);
 }

@@ -15,12 +15,9 @@ struct microbatch {
     int64_t parts;              /* devices that share the rows of one trip */
 };
 
-/* Of a batch that begins the argument of `target`. False: no such loop goes through it. */
-bool microbatch_find(const struct variant *variant, const struct change_target *target, struct microbatch *out);
-/* Of a CHANGE_BATCH that names no dimension: what it is a change of, and to what. False: of the batch itself. */
-bool change_microbatch(const struct variant *variant, const struct change *change, struct microbatch *before,
-                       struct microbatch *after);
+/* Of a CHANGE_BATCH that names no dimension, with the first of its change_targets: what it is a change of, and to what.
+ * False: of the batch itself. */
+bool microbatch_of_change(const struct variant *variant, const struct change *change,
+                          const struct change_target *target, struct microbatch *before, struct microbatch *after);
 /* The rows of one trip on all devices, as the person's code has them. */
 int64_t microbatch_size_of_all(const struct microbatch *microbatch);
-/* What `factor` makes of it, with as many rows in all. False: no whole numbers. */
-bool microbatch_scale(const struct microbatch *from, double factor, struct microbatch *out);

@@ -5,31 +5,17 @@
 #include "plan/value.h"
 #include "read/hlo/shape.h"
 
-const struct leaf *promotion_array_of(const struct leaves *leaves, uint32_t at)
-{
-    return at != HLO_NONE && leaves_count(leaves, at) == 1 ? &leaves->items[leaves->first[at]] : NULL;
-}
-
-uint32_t promotion_behind_broadcasts(const struct graph *graph, uint32_t at)
-{
-    enum { BROADCASTS_MAX = 8 };
-    for (unsigned i = 0; i < BROADCASTS_MAX && at != HLO_NONE && graph_op(graph, at) == GRAPH_BROADCAST; i++)
-        at = graph_operand(graph, at, 0);
-    return at;
-}
-
 bool promotion_is_scalar(const struct graph *graph, const struct leaves *leaves, uint32_t at)
 {
-    at = promotion_behind_broadcasts(graph, at);
-    const struct leaf *array = promotion_array_of(leaves, at);
+    at = graph_behind_broadcasts(graph, at);
+    const struct leaf *array = leaves_array(leaves, at);
     return array != NULL && (graph_op(graph, at) == GRAPH_CONSTANT || array->rank == 0);
 }
 
 /* A narrower array of floats is made float32, and the program's source says so. */
 static bool widens(const struct graph *graph, const struct leaves *leaves, uint32_t at)
 {
-    const struct leaf *from = promotion_array_of(leaves, graph_operand(graph, at, 0)),
-                      *to = promotion_array_of(leaves, at);
+    const struct leaf *from = leaves_array(leaves, graph_operand(graph, at, 0)), *to = leaves_array(leaves, at);
     enum graph_phase phase = graph_phase(graph, at);
     return graph_op(graph, at) == GRAPH_CONVERT && from != NULL && to != NULL && to->rank > 0 &&
            shape_type_is_float(from->type) && to->type == shape_type_find(STR("f32")) &&
@@ -76,12 +62,12 @@ static bool has_wide_product(const struct variant *variant)
     struct value_walk walk;
     value_walk_init(&walk, graph, 8 * (uint64_t)graph->hlo->instruction_count + 4096, variant->findings->arena);
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-        const struct leaf *made = graph_op(graph, at) == GRAPH_DOT ? promotion_array_of(leaves, at) : NULL;
+        const struct leaf *made = graph_op(graph, at) == GRAPH_DOT ? leaves_array(leaves, at) : NULL;
         if (made == NULL || made->type != shape_type_find(STR("f32")) || graph_phase(graph, at) == GRAPH_BACKWARD)
             continue;
         for (uint32_t nth = 0, operand; (operand = graph_operand(graph, at, nth)) != HLO_NONE; nth++) {
             uint32_t from_at = value_maker(&walk, operand);
-            const struct leaf *from = graph_is_argument(graph, from_at) ? promotion_array_of(leaves, from_at) : NULL;
+            const struct leaf *from = graph_is_argument(graph, from_at) ? leaves_array(leaves, from_at) : NULL;
             const struct plan_argument *argument =
                 from == NULL ? NULL : arguments_find(variant->plan, graph->numbers[from_at]);
             if (argument != NULL && argument->choice.category == CATEGORY_PARAMETER &&

@@ -14,10 +14,6 @@
 #include "read/hlo/leaves.h"
 #include "whatif/variant.h"
 
-/* The one array that an instruction gives; NULL: it gives several, or none, or is HLO_NONE. */
-const struct leaf *promotion_array_of(const struct leaves *leaves, uint32_t at);
-/* What a value is before it was broadcast, as far as a few times. */
-uint32_t promotion_behind_broadcasts(const struct graph *graph, uint32_t at);
 /* A number, or one and the same in all places: constants and scalars, also broadcast. */
 bool promotion_is_scalar(const struct graph *graph, const struct leaves *leaves, uint32_t at);
 /* By instruction: of a conversion that is a promotion, what computes with its result and the scalar; of all else

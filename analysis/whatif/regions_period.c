@@ -30,11 +30,8 @@ static bool list_read(const struct plan *plan, const struct regions *layers, con
             layers->items[region].kind != layers->items[0].kind || !shape_array_read(plan->arguments[i].shape, &shape))
             return false;
         is_met[region] = true;
-        uint64_t hash = hash_number(shape.type, shape.rank);
-        for (uint32_t k = 0; k < shape.rank; k++)
-            hash = hash_number((uint64_t)shape.dimensions[k], hash);
         out->regions[out->count] = region;
-        out->shapes[out->count++] = hash;
+        out->shapes[out->count++] = shape_array_hash(&shape);
     }
     return true;
 }

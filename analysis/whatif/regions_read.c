@@ -3,7 +3,6 @@
 
 #include "plan/arguments.h"
 #include "read/hlo/shape.h"
-#include "whatif/promotion.h"
 #include "whatif/regions_cut.h"
 
 struct regions_reading {
@@ -38,9 +37,10 @@ static void parameters_take(struct regions_reading *reading, const struct region
 static bool is_of_whole_numbers(const struct regions_reading *reading, uint32_t at)
 {
     const struct leaves *leaves = &reading->program->dimensions->leaves;
-    uint32_t from = graph_op(reading->graph, at) == GRAPH_CONVERT ? graph_operand(reading->graph, at, 0) : HLO_NONE;
-    return from != HLO_NONE && leaves_count(leaves, from) == 1 &&
-           !shape_type_is_float(leaves->items[leaves->first[from]].type);
+    const struct leaf *from = graph_op(reading->graph, at) == GRAPH_CONVERT
+                                  ? leaves_array(leaves, graph_operand(reading->graph, at, 0))
+                                  : NULL;
+    return from != NULL && !shape_type_is_float(from->type);
 }
 
 /* Is it made of a layer's weights that are stored in whole numbers, its other parameters and constants alone? Then it
@@ -51,7 +51,7 @@ static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t re
     bool is_any = false;
     arena_work(reading->arena, graph->operand_first[at + 1] - graph->operand_first[at]);
     for (uint32_t i = graph->operand_first[at]; i < graph->operand_first[at + 1]; i++) {
-        uint32_t operand = promotion_behind_broadcasts(graph, graph->operands[i]);
+        uint32_t operand = graph_behind_broadcasts(graph, graph->operands[i]);
         const uint32_t *label = label_of(reading, operand);
         if (label == NULL || (*label != region && graph_op(graph, operand) != GRAPH_CONSTANT))
             return false;

@@ -106,8 +106,7 @@ static bool is_read_alone(const struct graph *graph, const struct leaves *leaves
 
 bool types_are_numbers_widened(const struct graph *graph, const struct leaves *leaves, uint32_t at, struct arena *arena)
 {
-    const struct leaf *from = promotion_array_of(leaves, graph_operand(graph, at, 0)),
-                      *to = promotion_array_of(leaves, at);
+    const struct leaf *from = leaves_array(leaves, graph_operand(graph, at, 0)), *to = leaves_array(leaves, at);
     return graph_op(graph, at) == GRAPH_CONVERT && from != NULL && to != NULL && to->rank > 0 &&
            !shape_type_is_float(from->type) && from->type != shape_type_find(STR("pred")) &&
            is_read_alone(graph, leaves, at, arena);
@@ -118,7 +117,7 @@ static bool is_widened(const struct typing *typing, uint32_t at)
 {
     const struct graph *graph = typing->graph;
     const struct leaves *leaves = &typing->dimensions->leaves;
-    const struct leaf *from = promotion_array_of(leaves, graph_operand(graph, at, 0));
+    const struct leaf *from = leaves_array(leaves, graph_operand(graph, at, 0));
     if (graph_op(graph, at) != GRAPH_CONVERT || graph_phase(graph, at) == GRAPH_NAMELESS ||
         graph_phase(graph, at) == GRAPH_BACKWARD)
         return false;

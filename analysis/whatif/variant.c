@@ -269,13 +269,8 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
 
 void variant_limit(struct variant *variant, int64_t capacity_bytes)
 {
-    struct variant_sums sums;
-    if (variant->without_remat == NULL || capacity_bytes <= 0)
-        return;
-    measure(variant, &sums, NULL);
-    int64_t beside_bytes = variant->space->total_bytes - sums.total_bytes; /* such as constants, which no sum counts */
-    int64_t room_bytes = beside_bytes > 0 ? capacity_bytes - beside_bytes : capacity_bytes;
-    if (room_bytes > 0 && room_bytes < variant->limit_bytes)
+    int64_t room_bytes = variant->beside_bytes > 0 ? capacity_bytes - variant->beside_bytes : capacity_bytes;
+    if (variant->without_remat != NULL && capacity_bytes > 0 && room_bytes > 0 && room_bytes < variant->limit_bytes)
         variant->limit_bytes = room_bytes;
 }
 
@@ -301,6 +296,7 @@ void variant_begin(struct variant *variant, const struct plan *plan, const struc
         int64_t whole_bytes = sums.total_bytes;
         measure(variant, &sums, NULL);
         variant->limit_bytes = sums.total_bytes;
+        variant->beside_bytes = space->total_bytes - sums.total_bytes;
         if (whole_bytes <= sums.total_bytes) /* nothing was gained by it */
             variant->without_remat = NULL;
     }

@@ -41,9 +41,8 @@ struct variant_findings {
     const uint64_t *value_hashes;            /* by instruction: checkpoint_values */
     const struct resize_signs *resize_signs; /* of change_resize.c alone */
     const uint8_t *checkpointed;             /* by region of by_any: checkpointed_layers */
-    bool has_no_checkpoint;                  /* which is known not to be there */
     const uint32_t *promotions;              /* by instruction: promotions_find */
-    bool are_promotions_known;
+    bool is_checkpointed_known, are_promotions_known; /* each may be NULL then, too */
 };
 
 struct variant {
@@ -62,7 +61,8 @@ struct variant {
     /* The same without XLA's own rematerialization (remat.h), which every change is made to as well; NULL: there is
      * none, or a change could not be made. With it, what the unchanged program takes. */
     struct variant *without_remat;
-    int64_t limit_bytes; /* up to which the compiler rematerializes nothing; set where the device is known: less */
+    int64_t limit_bytes;  /* up to which the compiler rematerializes nothing; set where the device is known: less */
+    int64_t beside_bytes; /* what the plan has beside the sums of the program as it is, such as constants */
 };
 
 struct variant_sums {

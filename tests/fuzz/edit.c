@@ -26,7 +26,7 @@ static const struct edit edits[] = {
     {.kind = EDIT_RESIZE, .dimensions = halves, .dimension_count = 1, .numerator = 1, .denominator = 2},
     {.kind = EDIT_RESIZE, .dimensions = halves + 1, .dimension_count = 1, .numerator = 3, .denominator = 2},
     {.kind = EDIT_UNPAD, .shapes = shapes, .shape_count = sizeof shapes / sizeof *shapes},
-    {.kind = EDIT_SHARD, EVERY, .partitions = 4},
+    {.kind = EDIT_SHARD, EVERY, .split = {.devices = 4}},
 };
 
 static void must_have_reason(const struct err *err)

@@ -33,7 +33,7 @@ static inline struct edit sharding(const int64_t *parameters, size_t count, int6
     return (struct edit){.kind = EDIT_SHARD,
                          .parameters = parameters,
                          .parameter_count = count,
-                         .partitions = partitions,
+                         .split = {.devices = partitions},
                          .is_every = is_every};
 }
 

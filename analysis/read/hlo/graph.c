@@ -275,6 +275,14 @@ uint32_t graph_fusion_around(const struct graph *graph, uint32_t at)
 /* Real programs nest under ten deep. */
 enum { CALL_DEPTH_MAX = 64 };
 
+uint32_t graph_behind_broadcasts(const struct graph *graph, uint32_t at)
+{
+    enum { BROADCASTS_MAX = 8 };
+    for (unsigned i = 0; i < BROADCASTS_MAX && at != HLO_NONE && graph_op(graph, at) == GRAPH_BROADCAST; i++)
+        at = graph_operand(graph, at, 0);
+    return at;
+}
+
 uint32_t graph_loop_body_around(const struct graph *graph, uint32_t at)
 {
     for (unsigned depth = 0; depth < CALL_DEPTH_MAX && at != HLO_NONE; depth++) {

@@ -110,6 +110,9 @@ uint32_t graph_parameter(const struct graph *graph, uint32_t computation_at, uin
 /* The fusion that an instruction is part of, or HLO_NONE. */
 uint32_t graph_fusion_around(const struct graph *graph, uint32_t at);
 
+/* What a value was before it was broadcast, a few times at most; HLO_NONE of HLO_NONE. */
+uint32_t graph_behind_broadcasts(const struct graph *graph, uint32_t at);
+
 /* The body of the innermost loop that an instruction is part of, fusions and calls around it left; HLO_NONE without. */
 uint32_t graph_loop_body_around(const struct graph *graph, uint32_t at);
 

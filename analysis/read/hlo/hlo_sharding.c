@@ -42,7 +42,7 @@ int64_t hlo_sharding_parts(const struct hlo *hlo, uint32_t instruction_at, int64
 {
     struct err err = ERR_INIT;
     struct str bytes;
-    if (!sharding_find(hlo, instruction_at, number, &bytes) || is_replicated(bytes))
+    if (hlo->partition_count < 2 || !sharding_find(hlo, instruction_at, number, &bytes) || is_replicated(bytes))
         return 1;
     struct wire sharding = wire_open(bytes, 0, &err);
     uint32_t nth = 0;

@@ -39,3 +39,8 @@ static inline uint32_t leaves_count(const struct leaves *leaves, uint32_t at)
 {
     return leaves->first[at + 1] - leaves->first[at];
 }
+/* The one array that an instruction gives; NULL: it gives several, or none, or is HLO_NONE. */
+static inline const struct leaf *leaves_array(const struct leaves *leaves, uint32_t at)
+{
+    return at != HLO_NONE && leaves_count(leaves, at) == 1 ? &leaves->items[leaves->first[at]] : NULL;
+}
