@@ -15,12 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a terminal nobody reads more than five lines a second. */
+enum { LOOK_MIN_MS = 200 }; /* of a terminal nobody reads more than five lines a second */
+enum { SAY_MS = 60000, MS_PER_S = 1000, NS_PER_MS = 1000000, GROWING_SAID_MAX = 3 };
 enum { LEAST_STEP_BYTES = 16 << 20 }; /* of a peak, where the size of the device is not known */
-enum { LOOK_MIN_MS = 200, SAY_MS = 60000, MS_PER_S = 1000, NS_PER_MS = 1000000, GROWING_SAID_MAX = 3 };
-enum {
-    LEAST_REST = 49
-}; /* times what a look took: a fiftieth of one core at most, as for each process that is watched */
+/* Times what a look took: a fiftieth of one core at most, as for each process that is watched. */
+enum { LEAST_REST = 49 };
 
 struct watch_show {
     const char *folder;
@@ -123,7 +122,7 @@ static void line_say(struct watch_show *show, const struct live *live)
         show->said_peak_bytes = live->highest->peak_bytes;
     }
     if (growing && !show->is_growth_said)
-        log_line("%s of %s %s", growing->device, growing->process, growing->finding->sentence);
+        log_line("%s", growing->growth_sentence);
     show->is_growth_said |= growing != NULL;
 }
 
@@ -204,9 +203,9 @@ static void say_highest(const struct live *live, int64_t began_ns)
     char peak[SIZE_TEXT_BYTES], total[SIZE_TEXT_BYTES], at[16];
     int64_t after_ms = line->peak_ms - began_ns / NS_PER_MS;
     clock_words(line->peak_ms, at);
-    log_line("most in use: %s%s%s, %s of %s, %" PRId64 " s after the start, at %s",
+    log_line("most in use: %s%s%s, %s, %" PRId64 " s after the start, at %s",
              size_text(peak, (uint64_t)line->peak_bytes), line->total_bytes > 0 ? " of " : "",
-             line->total_bytes > 0 ? size_text(total, (uint64_t)line->total_bytes) : "", line->device, line->process,
+             line->total_bytes > 0 ? size_text(total, (uint64_t)line->total_bytes) : "", line->name,
              after_ms > 0 ? after_ms / MS_PER_S : 0, at);
 }
 
@@ -221,7 +220,7 @@ bool watch_show_say_end(const char *run_folder, int64_t began_ns)
     for (size_t at = 0; at < model->count && said_count < GROWING_SAID_MAX; at++) {
         const struct live_line *line = &model->lines[at];
         if (line->finding)
-            log_line("%s of %s %s", line->device, line->process, line->finding->sentence);
+            log_line("%s", line->growth_sentence);
         said_count += line->finding != NULL;
     }
     analysis_live_free(live);

@@ -37,8 +37,8 @@ def test_runs_that_go_on_are_first_and_have_their_lines(t):
         runs = daemon.get_json(PATH)["runs"]
         equal([(run["name"], run["is_running"]) for run in runs], [("run-2026-01-09-101500-1", True), ("run-2026-01-09-101500-2", False)])
         (line,) = runs[0]["lines"]
-        equal({name: line[name] for name in ("process", "device", "kind", "used_bytes", "reserved_bytes", "free_bytes", "room_bytes", "total_bytes", "peak_bytes", "peak_ms", "at_ms")},
-              {"process": "rank3.4711", "device": "cuda:0", "kind": "allocator", "used_bytes": GIB, "reserved_bytes": 3 * GIB, "free_bytes": 8 * GIB,
+        equal({name: line[name] for name in ("process", "device", "name", "kind", "used_bytes", "reserved_bytes", "free_bytes", "room_bytes", "total_bytes", "peak_bytes", "peak_ms", "at_ms")},
+              {"process": "rank3.4711", "device": "cuda:0", "name": "cuda:0 of rank3.4711", "kind": "allocator", "used_bytes": GIB, "reserved_bytes": 3 * GIB, "free_bytes": 8 * GIB,
                "room_bytes": 10 * GIB, "total_bytes": 16 * GIB, "peak_bytes": 2 * GIB, "peak_ms": 1000, "at_ms": 2000})
         equal(line["sentence"], "cuda:0: 1.00 GiB in use, peak 2.00 GiB, 8.00 GiB of 16.00 GiB free, 3.00 GiB reserved")
         assert "samples" not in line
@@ -61,6 +61,7 @@ def test_growth_is_told_with_its_rate(t):
     (line,) = t.serve(f"--logdir={t.folder('runs')}").get_json(PATH)["runs"][0]["lines"]
     equal((line["finding"]["kind"], line["grown_per_minute_bytes"] >> 20), ("grows", 60))
     assert line["finding"]["sentence"].startswith("grows 60."), line["finding"]["sentence"]
+    equal(line["growth_sentence"], f"{line['name']} {line['finding']['sentence']}")
 
 
 def test_what_is_no_run_is_not_listed(t):

@@ -224,6 +224,9 @@ static void lines_add(struct live *live, struct reading *reading)
         line->is_ended = reading->is_ended;
         line->sentence = sentence_of(line, reading->arena);
         line->finding = live_growth_find(line, reading->arena, &line->grown_per_minute_bytes);
+        line->name = arena_format(reading->arena, "%s of %s", line->device, line->process);
+        if (line->finding)
+            line->growth_sentence = arena_format(reading->arena, "%s %s", line->name, line->finding->sentence);
         live->lines[live->count++] = *line;
     }
 }

@@ -35,6 +35,7 @@ static void line_write(const struct live_line *line, bool with_samples, struct j
     json_object_begin(json);
     json_key_text(json, "process", line->process);
     json_key_text(json, "device", line->device);
+    json_key_text(json, "name", line->name);
     json_key_text(json, "kind", live_kind_name(line->kind));
     json_key_text(json, "sentence", line->sentence);
     json_key_known(json, "total_bytes", line->total_bytes);
@@ -47,8 +48,10 @@ static void line_write(const struct live_line *line, bool with_samples, struct j
     json_key_int(json, "peak_ms", line->peak_ms);
     json_key_bool(json, "has_ended", line->is_ended);
     json_key_text(json, "reason", line->reason);
-    if (line->finding != NULL)
+    if (line->finding != NULL) {
         json_key_int(json, "grown_per_minute_bytes", line->grown_per_minute_bytes);
+        json_key_text(json, "growth_sentence", line->growth_sentence);
+    }
     finding_write(json, line->finding);
     if (with_samples)
         samples_write(line, json);

@@ -17,8 +17,8 @@ export function run({ test, equal }) {
   });
 
   test('what grows is named, each line of it', () => {
-    const growing = line({ finding: { sentence: 'grows 1 B a minute' } });
-    equal(second(made([growing, line(), { ...growing, process: 'rank1.1' }])), 'cuda:0 of rank0.1 grows 1 B a minute. cuda:0 of rank1.1 grows 1 B a minute.');
+    const growing = line({ growth_sentence: 'cuda:0 of rank0.1 grows 1 B a minute' });
+    equal(second(made([growing, line(), { ...growing, growth_sentence: 'cuda:0 of rank1.1 grows 1 B a minute' }])), 'cuda:0 of rank0.1 grows 1 B a minute. cuda:0 of rank1.1 grows 1 B a minute.');
     equal(second(made([line(), line()])), 'The fullest of 2 devices; none of them grows.');
     equal(second(made([line()])), '');
   });

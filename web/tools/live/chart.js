@@ -75,7 +75,7 @@ export function createLiveChart() {
     }
     const { canvas } = plot.ctx;
     canvas.setAttribute('role', 'img');
-    canvas.setAttribute('aria-label', `${say.nameOf(line)} over time. ${visible(line.sentence)}.`);
+    canvas.setAttribute('aria-label', `${visible(line.name)} over time. ${visible(line.sentence)}.`);
   };
   const watch = new ResizeObserver(() => nextFrame(paint));
   const offTheme = onTheme(() => nextFrame(() => plot?.redraw(false, true)));
@@ -92,7 +92,7 @@ export function createLiveChart() {
     draw(next) {
       line = next;
       extent = say.extentOf(line);
-      panel.setTitle(say.nameOf(line));
+      panel.setTitle(visible(line.name));
       drawLegend();
       fill(state, el('span', {}, `${visible(line.sentence)}. `), el('span', {}, say.stateOf(line)));
       nextFrame(paint);

@@ -12,8 +12,6 @@ export const NOTHING = { title: '', text: 'Start a job with `memviewd watch`. --
 /* Which line it is, from one answer to the next. */
 export const keyOf = ({ process, device }) => JSON.stringify([process, device]);
 
-export const nameOf = ({ process, device }) => `${visible(device)} of ${visible(process)}`;
-
 export const optionOf = ({ name, is_running: isRunning }) => `${visible(name)}${isRunning ? '' : ', ended'}`;
 
 /* The fullest device leads. */
@@ -26,8 +24,8 @@ export function answer({ lines, reason, is_running: isRunning }) {
 
 /* What grows, else how many lines there are. */
 export function second({ lines }) {
-  const growing = lines.filter(({ finding }) => finding);
-  if (growing.length > 0) return growing.map((line) => `${nameOf(line)} ${visible(line.finding.sentence)}.`).join(' ');
+  const growing = lines.filter(({ growth_sentence: sentence }) => sentence);
+  if (growing.length > 0) return growing.map((line) => `${visible(line.growth_sentence)}.`).join(' ');
   return lines.length > 1 ? `The fullest of ${counted(lines.length, 'device')}; none of them grows.` : '';
 }
 
