@@ -143,8 +143,8 @@ def _listen():
 
 def _watch():
     every_s = os.environ.get("MEMVIEWD_WATCH")
-    if every_s:
-        _ours("_live").begin(FOLDER, float(every_s))
+    if every_s:  # of the run that watches: another one may stand between it and us
+        _ours("_live").begin(os.environ.get("MEMVIEWD_WATCH_RUN") or FOLDER, float(every_s))
 
 
 # ---- exceptions that nobody catches ---------------------------------------------------------
@@ -211,12 +211,25 @@ class _Finder(object):
     """Other names cost one look-up."""
 
     names = frozenset(("torch", "jax"))
+    asking = set()  # threads that we have asked the others for
+
+    def _of_others(self, name, path, target):
+        """Another such finder may ask all others too: to it we know nothing."""
+        from _thread import get_ident  # Pythons that are too old have none
+        thread = get_ident()
+        if thread in self.asking:
+            return None
+        self.asking.add(thread)
+        try:
+            finders = [each for each in sys.meta_path if each is not self and hasattr(each, "find_spec")]
+            return next(filter(None, (each.find_spec(name, path, target) for each in finders)), None)
+        finally:
+            self.asking.discard(thread)
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.names:
             return None
-        finders = [each for each in sys.meta_path if each is not self and hasattr(each, "find_spec")]
-        spec = next(filter(None, (each.find_spec(name, path, target) for each in finders)), None)
+        spec = self._of_others(name, path, target)
         if spec is not None and spec.loader is not None:
             _guarded(name, _arm_behind, spec.loader)
         return spec
@@ -232,7 +245,8 @@ def _begin():
 
 if __name__ == "sitecustomize":
     sys.path[:] = [each for each in sys.path if os.path.abspath(each) != HERE]
-    if FOLDER and sys.version_info >= (3, 8):
+    # A run below another one: the inner one's hook comes first, and FOLDER is its.
+    if FOLDER and sys.version_info >= (3, 8) and "_memviewd_hook" not in sys.modules:
         _guarded("start", _begin)
     # As without us: where there is none site.py gets the ImportError that it expects.
     _this = sys.modules.pop("sitecustomize")

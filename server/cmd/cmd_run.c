@@ -132,6 +132,8 @@ static bool set_up(struct run *run, struct err *err)
     run->tee = run->log ? tee_new(run->log, err) : NULL;
     flags_make(getenv("XLA_FLAGS"), run->folder.path, getenv("JAX_COMPILATION_CACHE_DIR") != NULL, &run->flags);
     hook_set_up(run);
+    if (run->inject.path)
+        inject_tell_outer(getenv("MEMVIEWD_RUN"), run->folder.path, false);
     return run->tee != NULL;
 }
 
@@ -168,11 +170,13 @@ static struct watch_show *show_begin(const struct run *run)
 static bool command_run(struct run *run)
 {
     char *own = run->inject.path && !getenv("MEMVIEWD") ? own_program() : NULL;
+    const char *watch_every = run->inject.path ? run->options->watch_every : NULL;
     const struct child_variable variables[] = {{"XLA_FLAGS", run->flags.value},
                                                {"MEMVIEWD_RUN", run->folder.path},
                                                {"PYTHONPATH", run->inject.path},
                                                {"MEMVIEWD_HISTORY", run->history},
-                                               {"MEMVIEWD_WATCH", run->inject.path ? run->options->watch_every : NULL},
+                                               {"MEMVIEWD_WATCH", watch_every},
+                                               {"MEMVIEWD_WATCH_RUN", watch_every ? run->folder.path : NULL},
                                                {"MEMVIEWD", own},
                                                {NULL, NULL}};
     if (run->options->watch_every && !run->options->is_quiet)
@@ -307,17 +311,19 @@ static size_t programs_keep(struct run *run)
                           : dump_limit_apply(&run->limit);
 }
 
-/* What `watch` saw, or why it saw nothing. */
-static void say_watched(const struct run *run)
+/* What `watch` saw, or why it saw nothing; `is_told_below`: what was armed is said further down. */
+static void say_watched(const struct run *run, bool is_told_below)
 {
     const struct options *options = run->options;
     if (!options->watch_every || options->is_quiet || watch_show_say_end(run->folder.path, run->began_ns))
         return;
     const struct run_report report = {
         .is_injected = run->inject.path != NULL, .refusal = inject_refusal(run->arguments), .marks = &run->marks};
-    log_line("nothing to show: no process below it took a device with PyTorch or JAX%s",
-             options->has_no_hook ? " that --no-inject lets memviewd ask" : "");
-    run_report_say_armed(&report);
+    if (!run->marks.below)
+        log_line("nothing to show: no process below it took a device with PyTorch or JAX%s",
+                 options->has_no_hook ? " that --no-inject lets memviewd ask" : "");
+    if (!is_told_below)
+        run_report_say_armed(&report);
 }
 
 static void cmd_run_finish(struct run *run)
@@ -325,10 +331,11 @@ static void cmd_run_finish(struct run *run)
     bool is_quiet = run->options->is_quiet, is_host = is_host_memory(run), is_captured = ask_end(run->folder.path);
     size_t failure_count = failures_count(run);
     run->marks = inject_marks_take(run->folder.path);
-    say_watched(run);
+    bool has_failure = failure_count + run->marks.failure_count > 0;
+    bool is_explained = is_host || (has_failure && is_failed(run));
+    say_watched(run, is_explained);
     if (is_killed(run) && !is_host && !is_quiet)
         log_line("it was ended by signal 9, which somebody sent: the kernel ended no process here for lack of memory");
-    bool has_failure = failure_count + run->marks.failure_count > 0;
     if (!has_failure && !is_host && !run->options->is_kept && !is_captured) {
         run_folder_remove(&run->folder);
         return;
@@ -341,11 +348,14 @@ static void cmd_run_finish(struct run *run)
                                       .marks = &run->marks};
     if (is_host)
         say_host_memory(run);
-    if (has_failure && is_failed(run))
+    bool is_told = run->marks.has_told && run->marks.failure_count == 0;
+    if (has_failure && is_failed(run) && !is_told)
         verdict_print(run);
-    else if (has_failure)
+    else if (has_failure && !is_failed(run))
         say_ended_well(run, &report, failure_count);
-    if (is_host || (has_failure && is_failed(run)))
+    if (has_failure && is_failed(run))
+        inject_tell_outer(getenv("MEMVIEWD_RUN"), run->folder.path, true);
+    if (is_explained)
         say_where(run, &report, failure_count);
     else if (!has_failure && !is_quiet)
         run_report_say_files(&report);

@@ -40,7 +40,9 @@ void run_report_say_files(const struct run_report *report)
 
 static void say_unarmed(const struct run_report *report)
 {
-    if (report->refusal)
+    if (report->marks->below)
+        log_line("the memviewd run below it recorded its Python processes, in %s", report->marks->below);
+    else if (report->refusal)
         log_line("not armed: Python does not read memviewd's hook with %s; the allocator was not recorded",
                  report->refusal);
     else if (report->marks->reason)

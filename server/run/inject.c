@@ -8,8 +8,11 @@
 #include "server/compile/folder.h"
 #include "server/files/files.h"
 #include "server/run/inject_files.h"
+#include "server/run/run_folder.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,10 +68,17 @@ bool inject_is_made(const char *run_folder)
 
 /* ---- Marks ---------------------------------------------------------------------- */
 
-/* One line: "WORD PID TEXT". */
+/* The text of a line "WORD PID TEXT" with that word and a space; NULL: it has another. free() */
+static char *mark_text(struct str line, struct str word)
+{
+    const char *begin = line.data + word.length;
+    const char *space = str_starts(line, word) ? memchr(begin, ' ', line.length - word.length) : NULL;
+    return space ? memory_format("%.*s", (int)(line.data + line.length - space - 1), space + 1) : NULL;
+}
+
+/* One line. */
 static void mark_add(struct inject_marks *marks, struct str line)
 {
-    static const char UNARMED[] = "unarmed ";
     const struct {
         const char *word;
         size_t *count;
@@ -78,11 +88,11 @@ static void mark_add(struct inject_marks *marks, struct str line)
                  {"failure ", &marks->failure_count}};
     for (size_t at = 0; at < sizeof(words) / sizeof(words[0]); at++)
         *words[at].count += str_starts(line, str_of(words[at].word));
-    if (marks->reason || !str_starts(line, str_of(UNARMED)))
-        return;
-    const char *begin = line.data + strlen(UNARMED), *space = memchr(begin, ' ', line.length - strlen(UNARMED));
-    if (space)
-        marks->reason = memory_format("%.*s", (int)(line.data + line.length - space - 1), space + 1);
+    if (!marks->reason)
+        marks->reason = mark_text(line, STR("unarmed "));
+    if (!marks->below)
+        marks->below = mark_text(line, STR("below "));
+    marks->has_told |= str_starts(line, STR("told "));
 }
 
 static bool marks_text(const char *run_folder, struct buf *text)
@@ -114,6 +124,19 @@ struct inject_marks inject_marks_read(const char *run_folder)
             mark_add(&marks, line);
     buf_free(&text);
     return marks;
+}
+
+void inject_tell_outer(const char *outer, const char *run_folder, bool has_told)
+{
+    if (!outer || !run_folder_is(outer) || !run_folder_is_running(outer))
+        return;
+    char *path = memory_format("%s/%s", outer, MARKS);
+    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file >= 0) {
+        dprintf(file, "%s %d %s\n", has_told ? "told" : "below", getpid(), run_folder);
+        close(file);
+    }
+    free(path);
 }
 
 /* 4711 of "torch 4711 2.11.0"; 0: it is no such line. */
@@ -169,6 +192,7 @@ struct inject_marks inject_marks_take(const char *run_folder)
 void inject_marks_free(struct inject_marks *marks)
 {
     free(marks->reason);
+    free(marks->below);
     *marks = (struct inject_marks){0};
 }
 

@@ -26,6 +26,8 @@ void inject_free(struct inject *inject);
 struct inject_marks {
     size_t python_count, torch_count, jax_count, failure_count;
     char *reason; /* why one of them is not armed, as it says itself; NULL: none says so */
+    char *below; /* the folder of the first run that was started below this one, and recorded instead; NULL: none was */
+    bool has_told; /* one of those has said why its command failed */
 };
 
 /* Of a run that goes on. inject_marks_free afterwards. */
@@ -33,6 +35,10 @@ struct inject_marks inject_marks_read(const char *run_folder);
 /* Of one that has ended; the file of marks goes. */
 struct inject_marks inject_marks_take(const char *run_folder);
 void inject_marks_free(struct inject_marks *marks);
+
+/* Leaves a mark in the folder of the run that this one, in `run_folder`, was started below: that this one records, or
+ * (`has_told`) that it has said why its command failed. Nothing where `outer` is NULL or no run that goes on. */
+void inject_tell_outer(const char *outer, const char *run_folder, bool has_told);
 
 /* Processes of a run that goes on which have imported torch and have taken no GPU yet; 0 where there is no /proc. */
 size_t inject_waiting_count(const char *run_folder);

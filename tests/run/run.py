@@ -25,6 +25,7 @@ import traceback
 import armed
 import captured
 import labelled
+import nested
 import watched
 from box import COMPILE_TEXT, DUMPING, MODULE, OUT_OF_MEMORY, PATIENCE_SECONDS, PYTHON, Box, Skip, answer_of, child_of, on_terminal, read_to, serve, state_of, until
 
@@ -447,7 +448,7 @@ def main():
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     counts = {"passed": 0, "failed": 0}
-    for name, test in [*globals().items(), *vars(armed).items(), *vars(captured).items(), *vars(labelled).items(), *vars(watched).items()]:
+    for name, test in [*globals().items(), *vars(armed).items(), *vars(captured).items(), *vars(labelled).items(), *vars(nested).items(), *vars(watched).items()]:
         if not name.startswith("test_") or options.only not in name:
             continue
         with tempfile.TemporaryDirectory(prefix="memviewd-run-") as folder:
