@@ -65,7 +65,7 @@ fuzz_programs := $(fuzz_names:%=$(B)/fuzz/%)
 fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
-.PHONY: all fleetless-test fleetless-run test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-test mcp-test mcp-client-test compile-test confirm confirm-gpu bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
+.PHONY: all fleetless-test fleetless-run test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-launchers run-test mcp-test mcp-client-test compile-test confirm confirm-gpu bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
         check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
@@ -242,6 +242,13 @@ jax_and_libtpu = --python build/jax/bin/python --libtpu $$(echo build/libtpu/lib
 run-real: all fixtures ## memviewd run around JAX, on CPU and compiled for TPU (fetches both from PyPI once)
 	$(Q)$(MAKE) build/jax/ready build/libtpu/ready || { echo "skipped: JAX and libtpu, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
 	$(PYTHON) tests/run/real.py --binary $(B)/memviewd $(jax_and_libtpu)
+
+build/launchers/ready: scripts/fetch-pypi tests/run/launchers.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/run/launchers.txt
+
+run-launchers: all ## memviewd run around Ray, a kernel of Jupyter and uv (fetches them from PyPI once, 100 MB)
+	$(Q)$(MAKE) build/launchers/ready || { echo "skipped: Ray, Jupyter and uv, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
+	$(PYTHON) tests/run/launchers.py --binary $(B)/memviewd --python build/launchers/bin/python
 
 probe-test: probe-numbers probe-torch ## small inputs with one thing changed: what is said of them (EVERY=1: all variants; SEED=N, ONLY=TEXT, KEEP=FOLDER)
 probe-numbers: all fixtures

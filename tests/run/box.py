@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder with memviewd run in it, commands that stand in for jobs, and what the tests look at."""
+import argparse
 import fcntl
 import glob
 import json
@@ -10,8 +11,10 @@ import select
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
+import traceback
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -39,6 +42,7 @@ class Box:
         self.binary, self.folder = binary, folder
         self.runs = os.path.join(folder, "runs")
         self.word = "run"
+        self.patience_seconds = PATIENCE_SECONDS
         self.environment = {**os.environ, "LC_ALL": "C.UTF-8"}
         for name in ("XLA_FLAGS", *LABEL_VARIABLES):
             self.environment.pop(name, None)
@@ -53,7 +57,7 @@ class Box:
         return [PYTHON, path]
 
     def run(self, *command, options=(), variables=(), **more):
-        return subprocess.run(self.command(*command, options=options), capture_output=True, timeout=PATIENCE_SECONDS, cwd=self.folder,
+        return subprocess.run(self.command(*command, options=options), capture_output=True, timeout=self.patience_seconds, cwd=self.folder,
                               env={**self.environment, **dict(variables)}, **more)
 
     def start(self, *command, options=(), **more):
@@ -66,6 +70,28 @@ class Box:
         sessions = self.sessions()
         assert len(sessions) == 1, sessions
         return sessions[0]
+
+
+def tests_run(names, words, *paths):
+    """the functions test_…(box, options) of a program whose options are --binary and `paths`: prints what came of each; the exit
+    status"""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for path in ("--binary", *paths):
+        parser.add_argument(path, required=True, type=os.path.abspath)
+    options = parser.parse_args()
+    counts = {"passed": 0, "failed": 0}
+    for name, test in [each for each in names.items() if each[0].startswith("test_")]:
+        with tempfile.TemporaryDirectory(prefix="memviewd-run-") as folder:
+            began, word = time.monotonic(), "passed"
+            try:
+                test(Box(options.binary, folder), options)
+            except Exception:  # noqa: a test may fail in any way
+                word = "failed"
+                traceback.print_exc(file=sys.stdout)
+            counts[word] += 1
+            print(f"{'ok     ' if word == 'passed' else 'FAILED '} {name[5:].replace('_', ' ')} ({time.monotonic() - began:.1f} s)", flush=True)
+    print("{passed} passed, {failed} failed, 0 skipped".format(**counts))
+    return counts["failed"] > 0
 
 
 def until(condition, what, seconds=PATIENCE_SECONDS):

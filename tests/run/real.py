@@ -5,16 +5,12 @@
 
 From the start of the program to the printed verdict, and the session that the daemon makes of it.
 """
-import argparse
 import glob
 import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
-import time
-import traceback
 
 import box
 
@@ -131,29 +127,5 @@ def test_jaxs_compilation_cache_is_the_same_with_us(here, options):
     assert before and before == sorted(name for name in os.listdir(cache) if name.endswith("-cache"))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", required=True)
-    parser.add_argument("--python", required=True)
-    parser.add_argument("--libtpu", required=True)
-    options = parser.parse_args()
-    options.binary, options.python, options.libtpu = map(os.path.abspath, (options.binary, options.python, options.libtpu))
-    counts = {"passed": 0, "failed": 0}
-    for name, test in list(globals().items()):
-        if not name.startswith("test_"):
-            continue
-        with tempfile.TemporaryDirectory(prefix="memviewd-run-") as folder:
-            began, word = time.monotonic(), "passed"
-            try:
-                test(box.Box(options.binary, folder), options)
-            except Exception:  # noqa: a test may fail in any way
-                word = "failed"
-                traceback.print_exc(file=sys.stdout)
-            counts[word] += 1
-            print(f"{'ok     ' if word == 'passed' else 'FAILED '} {name[5:].replace('_', ' ')} ({time.monotonic() - began:.1f} s)", flush=True)
-    print("{passed} passed, {failed} failed, 0 skipped".format(**counts))
-    return counts["failed"] > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(box.tests_run(globals(), __doc__, "--python", "--libtpu"))
