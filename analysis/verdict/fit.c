@@ -182,6 +182,9 @@ static bool is_physical_of_trace(const struct verdict_facts *facts)
            facts->pool->capacity_is_physical;
 }
 
+/* What a process with PyTorch takes of a GPU outside of its allocator: the CUDA context and its kernels, no less. */
+enum { TORCH_BESIDE_BYTES = 512 << 20 };
+
 /* Nothing failed that is known of: what is needed beside what there is. */
 static void without_failure_judge(struct verdict_facts *facts)
 {
@@ -193,13 +196,17 @@ static void without_failure_judge(struct verdict_facts *facts)
     const struct verdict_parts *parts = facts->parts;
     struct verdict_fit *fit = &facts->out->fit;
     bool is_of_parts = is_capacity_of_parts(facts);
+    const bool is_torch = facts->moment != NULL && facts->total_bytes < 0, is_whole = is_whole_gpu(facts);
+    int64_t half_bytes = is_of_parts ? (int64_t)parts->around.capacity.half_bytes : 0;
+    if (is_torch && is_whole && half_bytes < TORCH_BESIDE_BYTES)
+        half_bytes = TORCH_BESIDE_BYTES;
     const struct memory_capacity capacity = {.bytes = fit->capacity_bytes,
-                                             .half_bytes = is_of_parts ? (int64_t)parts->around.capacity.half_bytes : 0,
+                                             .half_bytes = half_bytes,
                                              .asked_bytes = -1,
                                              .source = fit->capacity_source,
                                              .is_physical = is_of_parts ? parts->around.capacity.is_physical
                                                                         : is_physical_of_trace(facts),
-                                             .is_of_gpu = is_whole_gpu(facts)};
+                                             .is_of_gpu = is_whole && !is_torch};
     struct memory_fit judged;
     memory_fit_judge(&capacity, fit->needed_bytes, fit->space, facts->arena, &judged);
     facts->out->fits = fits[judged.word];

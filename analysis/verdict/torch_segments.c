@@ -27,7 +27,7 @@ static bool is_asked(const struct torch_moment *moment)
 {
     const struct torch_segments *segments = &moment->segments;
     const struct memory_profile_pool *pool = moment->pool;
-    if (moment->is_expandable || moment->is_end || pool->torch.event_count == 0)
+    if (moment->is_expandable || moment->is_end || !pool->torch.is_known)
         return false;
     if (moment->failure != NULL)
         return moment->failure == &pool->failures[pool->failure_count - 1] &&
@@ -54,14 +54,33 @@ static void expandable_judge(struct torch_moment *moment)
                               segments->saves_bytes > segments->beside_bytes / 2;
 }
 
+/* Of a program that was never run no segment is recorded: by the allocator's rules, where memory is in use most. */
+static const struct memory_profile_replay *peak_by_rules(const struct verdict_facts *facts, struct torch_moment *moment)
+{
+    struct torch_segments *segments = &moment->segments;
+    const struct memory_profile_pool *pool = moment->pool;
+    if (segments->peak_bytes >= moment->in_use_bytes || moment->is_end || moment->failure != NULL ||
+        !pool->torch.is_known)
+        return NULL;
+    const struct memory_profile_replay *replay = memory_profile_replay_of(pool, facts->arena);
+    if (replay == NULL || replay->why_not != NULL || !replay->is_unchecked)
+        return NULL;
+    segments->peak_bytes = replay->reserved_bytes;
+    segments->peak_time_ps = moment->time_ps;
+    return replay;
+}
+
 void torch_segments_find(const struct verdict_facts *facts, struct torch_moment *moment)
 {
     struct torch_segments *segments = &moment->segments;
     peak_find(moment->pool, segments);
+    const struct memory_profile_replay *by_rules = peak_by_rules(facts, moment);
     if (segments->peak_bytes > moment->in_use_bytes)
         segments->beside_bytes = segments->peak_bytes - moment->in_use_bytes;
-    const struct memory_profile_replay *replay =
-        is_asked(moment) ? memory_profile_replay_of(moment->pool, facts->arena) : NULL;
+    const struct memory_profile_replay *replay = !is_asked(moment) ? NULL
+                                                 : by_rules != NULL
+                                                     ? by_rules
+                                                     : memory_profile_replay_of(moment->pool, facts->arena);
     if (replay == NULL || replay->why_not != NULL)
         return;
     struct memory_profile_replay_change *expandable = arena_array(facts->arena, struct memory_profile_replay_change, 1);

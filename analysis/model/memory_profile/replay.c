@@ -31,8 +31,6 @@ static const char *why_not(const struct memory_profile_pool *pool)
         return "several lists of the file are of one device";
     if (!pool->has_addresses)
         return "the events tell no addresses";
-    if (!has_segments(pool))
-        return "it tells of no segments";
     return NULL;
 }
 
@@ -218,7 +216,9 @@ static void check_work(void *context)
     memory_profile_replay_settings(trial->pool, &replay->settings);
     replay_check_make(ground, scratch, replay);
     arena_free(scratch);
-    replay->reserved_bytes = ground->driver.peak_bytes;
+    replay->is_unchecked = !has_segments(trial->pool);
+    replay->is_exact &= !replay->is_unchecked;
+    replay->reserved_bytes = replay->is_unchecked ? replay->made_reserved_bytes : ground->driver.peak_bytes;
     replay->limit_bytes = ground->driver.limit_bytes;
     replay->ground = ground;
 }
@@ -235,6 +235,9 @@ const struct memory_profile_replay *memory_profile_replay_of(const struct memory
         *trial = (struct replay_trial){.pool = pool, .replay = replay};
         reason = replay_try(trial, arena, check_work);
     }
+    /* What a program that began earlier held lay in segments that nobody knows. */
+    if (reason == NULL && replay->is_unchecked && (!replay->is_whole || pool->pairs.before_window > 0))
+        reason = "it tells of no segments";
     if (reason != NULL)
         *replay = (struct memory_profile_replay){.why_not = reason};
     replay->sentence = memory_profile_replay_sentence(replay, arena);

@@ -25,6 +25,7 @@ struct memory_profile_replay {
     const char *why_not;  /* nothing can be replayed, for this reason: a clause; NULL: it was */
     bool is_whole;        /* nothing was there before the first event */
     bool is_exact;        /* the rules made the segments that were recorded; blocks may lie elsewhere: moved_count */
+    bool is_unchecked;    /* no segment was recorded: they are those of the rules, `reserved_bytes` too */
     /* of the first difference: */
     uint32_t differs_at;                /* event of the pool, counted from its first */
     int64_t recorded_bytes, made_bytes; /* what was asked of the driver there: given back is below 0 */

@@ -47,6 +47,9 @@ const char *memory_profile_replay_sentence(const struct memory_profile_replay *r
 {
     if (replay->why_not != NULL)
         return arena_format(arena, "Not replayed: %s.", replay->why_not);
+    if (replay->is_unchecked)
+        return arena_format(arena, "No segment was recorded: by the allocator's rules they take %s at the peak.",
+                            size_of(arena, replay->reserved_bytes, 0));
     if (!replay->is_exact)
         return differing(replay, arena);
     const char *from = replay->is_whole ? "" : " from what was there when the recording began";
@@ -74,6 +77,8 @@ bool memory_profile_replay_is_sure(const struct memory_profile_replay *replay,
 const char *memory_profile_replay_reason(const struct memory_profile_replay *replay,
                                          const struct memory_profile_replay_change *change, struct arena *arena)
 {
+    if (replay->is_unchecked)
+        return "No segment was recorded that the allocator's rules could be held against.";
     if (!replay->is_exact)
         return arena_format(arena, "With the recorded settings the rules reserve %s, %s were recorded.",
                             size_of(arena, replay->made_reserved_bytes, replay->reserved_bytes),

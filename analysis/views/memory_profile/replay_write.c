@@ -8,7 +8,8 @@ static void figures_write(struct json *json, const struct memory_profile_replay 
 {
     json_key_bool(json, "is_whole", replay->is_whole);
     json_key_bool(json, "is_exact", replay->is_exact);
-    if (json_key_object_if(json, "difference", !replay->is_exact)) {
+    json_key_bool(json, "is_unchecked", replay->is_unchecked);
+    if (json_key_object_if(json, "difference", !replay->is_exact && !replay->is_unchecked)) {
         json_key_uint(json, "event", replay->differs_at);
         json_key_bool(json, "is_given_back", replay->recorded_bytes < 0 || replay->made_bytes < 0);
         json_key_int(json, "recorded_bytes", size_of(replay->recorded_bytes));
