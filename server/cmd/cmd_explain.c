@@ -308,10 +308,11 @@ static void explain_folder(struct cmd_explain_explaining *explaining, const char
 /* ---- what has no failure: programs, traces, profiles ---------------------------- */
 
 /* False: it could not be read, and was said. */
-static bool element_write(struct cmd_explain_explaining *explaining, const struct snapshot_session *session,
-                          const char *module_id, const char *name)
+static bool element_write(struct cmd_explain_explaining *explaining, struct hosts_told *hosts, const char *module_id,
+                          const char *name)
 {
     struct buf out = BUF_INIT;
+    const struct snapshot_session *session = hosts->session;
     const struct verdict_parts_wanted wanted = {
         .snapshot = explaining->around.snapshot, .session = session, .module_id = module_id};
     struct json *json = &explaining->json;
@@ -324,7 +325,7 @@ static bool element_write(struct cmd_explain_explaining *explaining, const struc
         json_object_begin(json);
         json_key_text(json, "session", session->name);
         json_key_text(json, "module", name);
-        hosts_told_write(explaining->store, session, json);
+        hosts_told_write(hosts, json);
         json_key(json, "answer");
         json_written(json, (struct str){out.data, out.length});
         json_object_end(json);
@@ -332,7 +333,7 @@ static bool element_write(struct cmd_explain_explaining *explaining, const struc
         char session_name[512];
         log_escape(session_name, sizeof(session_name), session->name);
         output_format("%s%s\n", explaining->understood_count > 0 ? "\n" : "", session_name);
-        hosts_told_print(explaining->store, session, "Hosts: ", true);
+        hosts_told_print(hosts, "Hosts: ", true);
         output_text(out.data, out.length);
     }
     explaining->understood_count += is_made;
@@ -361,9 +362,10 @@ static void session_explain(struct cmd_explain_explaining *explaining, const str
 {
     const char *wanted = explaining->options->module;
     struct modules modules;
+    struct hosts_told hosts = {.store = explaining->store, .session = session};
     if (session->kind == SNAPSHOT_PROFILES || session->kind == SNAPSHOT_TEXT) {
         if (!wanted && session->profile_count > 0)
-            element_write(explaining, session, NULL, NULL);
+            element_write(explaining, &hosts, NULL, NULL);
         return;
     }
     modules_open(explaining->store, session, NULL, &modules);
@@ -375,12 +377,13 @@ static void session_explain(struct cmd_explain_explaining *explaining, const str
     for (size_t at = 0; at < modules.entry_count && (wanted || !is_done) && !is_interrupted(); at++)
         if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
             tried_count = at + 1;
-            is_done |= element_write(explaining, session, modules.entries[at].id, modules.entries[at].program->key);
+            is_done |= element_write(explaining, &hosts, modules.entries[at].id, modules.entries[at].program->key);
         }
     if (tried_count == 0 && !wanted)
-        element_write(explaining, session, NULL, NULL);
+        element_write(explaining, &hosts, NULL, NULL);
     if (is_done && !wanted)
         lost_say(explaining, session, &modules, tried_count);
+    hosts_told_free(&hosts);
     modules_close(&modules);
 }
 

@@ -40,8 +40,11 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     }
     if (printing->needs_comma)
         fputs(is_json ? ",\n" : "\n", stdout);
-    if (!is_json && printing->session != session)
-        hosts_told_print(printing->store, session, "Hosts: ", true);
+    if (!is_json && printing->session != session) {
+        struct hosts_told hosts = {.store = printing->store, .session = session};
+        hosts_told_print(&hosts, "Hosts: ", true);
+        hosts_told_free(&hosts);
+    }
     printing->session = session;
     output_answer(body->data, body->size, is_json);
     printing->needs_comma = true;

@@ -7,7 +7,6 @@
 #include <cjson/cJSON.h>
 #include <stdlib.h>
 
-/* The view's answer, parsed; NULL: there is one host, or no answer. cJSON_Delete. */
 static cJSON *hosts_told_ask(struct store *store, const struct snapshot_session *session)
 {
     struct all_modules all;
@@ -31,15 +30,22 @@ static cJSON *hosts_told_ask(struct store *store, const struct snapshot_session 
     return answer;
 }
 
+static const cJSON *hosts_told_data(struct hosts_told *told)
+{
+    if (!told->is_found)
+        told->answer = hosts_told_ask(told->store, told->session);
+    told->is_found = true;
+    return cJSON_GetObjectItemCaseSensitive(told->answer, "data");
+}
+
 static const char *sentence_of(const cJSON *data)
 {
     return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(data, "hosts_sentence"));
 }
 
-void hosts_told_write(struct store *store, const struct snapshot_session *session, struct json *json)
+void hosts_told_write(struct hosts_told *told, struct json *json)
 {
-    cJSON *answer = hosts_told_ask(store, session), *data = cJSON_GetObjectItemCaseSensitive(answer, "data");
-    cJSON *outliers = cJSON_GetObjectItemCaseSensitive(data, "outliers");
+    const cJSON *data = hosts_told_data(told), *outliers = cJSON_GetObjectItemCaseSensitive(data, "outliers");
     char *text = outliers ? cJSON_PrintUnformatted(outliers) : NULL;
     if (json_key_object_if(json, "hosts", text && sentence_of(data))) {
         json_key_text(json, "sentence", sentence_of(data));
@@ -49,13 +55,11 @@ void hosts_told_write(struct store *store, const struct snapshot_session *sessio
         json_object_end(json);
     }
     cJSON_free(text);
-    cJSON_Delete(answer);
 }
 
-void hosts_told_print(struct store *store, const struct snapshot_session *session, const char *before,
-                      bool is_odd_alone)
+void hosts_told_print(struct hosts_told *told, const char *before, bool is_odd_alone)
 {
-    cJSON *answer = hosts_told_ask(store, session), *data = cJSON_GetObjectItemCaseSensitive(answer, "data");
+    const cJSON *data = hosts_told_data(told);
     const char *sentence = sentence_of(data);
     if (sentence && (!is_odd_alone || cJSON_GetNumberValue(cJSON_GetObjectItem(data, "outlier_count")) > 0)) {
         struct buf line = BUF_INIT;
@@ -65,5 +69,10 @@ void hosts_told_print(struct store *store, const struct snapshot_session *sessio
         output_text(line.data, line.length);
         buf_free(&line);
     }
-    cJSON_Delete(answer);
+}
+
+void hosts_told_free(struct hosts_told *told)
+{
+    cJSON_Delete(told->answer);
+    *told = (struct hosts_told){0};
 }

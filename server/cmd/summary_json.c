@@ -29,7 +29,9 @@ static void begin_session(struct store *store, const struct snapshot_session *se
     json_key_text(&json, "id", session->id);
     json_key_text(&json, "name", session->name);
     json_key_text(&json, "kind", snapshot_kind_name(session->kind));
-    hosts_told_write(store, session, &json);
+    struct hosts_told hosts = {.store = store, .session = session};
+    hosts_told_write(&hosts, &json);
+    hosts_told_free(&hosts);
     json_key_array(&json, "memory");
     summary_json_put(&buf);
 }

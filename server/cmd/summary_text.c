@@ -59,7 +59,9 @@ static void write_session(struct store *store, const struct snapshot_session *se
     }
     output_format("%s  (%s, %zu module%s)\n", printable(name, session->name), snapshot_kind_name(session->kind),
                   module_count, module_count == 1 ? "" : "s");
-    hosts_told_print(store, session, "  ", false);
+    struct hosts_told hosts = {.store = store, .session = session};
+    hosts_told_print(&hosts, "  ", false);
+    hosts_told_free(&hosts);
     write_failures(session);
 }
 
