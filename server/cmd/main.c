@@ -23,6 +23,16 @@ static const struct {
 #include "server/cmd/commands.def"
 #undef COMMAND
 };
+enum { COMMAND_COUNT = sizeof(COMMANDS) / sizeof(COMMANDS[0]) };
+
+/* The place of that name in COMMANDS; COMMAND_COUNT: it has none, or is NULL. */
+static enum commands_bit_at command_of(const char *word)
+{
+    unsigned at = 0;
+    while (at < COMMAND_COUNT && !(word && strcmp(word, COMMANDS[at].name) == 0))
+        at++;
+    return (enum commands_bit_at)at;
+}
 
 /* A text that did not get to where it was printed, on a full disk, is no answer. */
 static int end_of_output(int status)
@@ -98,18 +108,15 @@ static bool asks_for_help(char **arguments)
 
 int main(int count, char **arguments)
 {
-    /* They hand on what they have, closed ones too. */
-    bool is_run = count > 1 && (strcmp(arguments[1], "run") == 0 || strcmp(arguments[1], "watch") == 0);
-    if (!is_run) {
+    enum commands_bit_at command = command_of(count > 1 ? arguments[1] : NULL);
+    if (!commands_is_run(command)) { /* they hand on what they have, closed ones too */
         open_standard_descriptors();
         signal(SIGCHLD, SIG_DFL); /* where it was ignored at the start, wait(2) would get no status */
     }
     if (count > 1 && strcmp(arguments[1], COMPILE_CHILD_COMMAND) == 0)
         return compile_child_run(arguments + 2);
-    for (unsigned at = 0; count > 1 && at < sizeof(COMMANDS) / sizeof(COMMANDS[0]); at++) {
-        if (strcmp(arguments[1], COMMANDS[at].name) == 0)
-            return main_run((enum commands_bit_at)at, arguments + 2);
-    }
+    if ((unsigned)command < COMMAND_COUNT)
+        return main_run(command, arguments + 2);
     const char *nearest = count > 1 && access(arguments[1], F_OK) != 0 ? commands_nearest(arguments[1]) : NULL;
     if (nearest) {
         log_line("%s is not a command, file or folder; did you mean \"memviewd %s\"?", arguments[1], nearest);
