@@ -12,7 +12,7 @@ enum { GZIP_SIZE_BYTES = 4 };
 
 struct analysis_unpacked *analysis_unpack(const struct source *source, struct err *err)
 {
-    return gzip_matches(source) ? (struct analysis_unpacked *)gzip_open(source, err) : NULL;
+    return !source->unpacked && gzip_matches(source) ? (struct analysis_unpacked *)gzip_open(source, err) : NULL;
 }
 
 const struct source *analysis_unpacked_source(const struct analysis_unpacked *unpacked)

@@ -118,7 +118,7 @@ struct all_modules_digests *all_modules_digests_make(const struct all_modules *a
     struct cache_hold kept = {0};
     unpacked_attach_kept(all->store, file, &kept);
     const struct source *inside = files_source(file)->unpacked;
-    struct analysis_unpacked *unpacked = inside ? NULL : analysis_unpack(files_source(file), &unpacking);
+    struct analysis_unpacked *unpacked = analysis_unpack(files_source(file), &unpacking);
     size_t count = contents->program_count;
     struct all_modules_digests *digests = memory_new(sizeof(*digests) + count * sizeof(digests->programs[0]));
     struct digesting digesting = {.all = all,

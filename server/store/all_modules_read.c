@@ -108,9 +108,7 @@ static void decode_all(struct piece *piece, struct decoding *decoding, struct fi
     struct err unpacking = ERR_INIT;
     struct cache_hold kept = {0};
     unpacked_attach_kept(piece->all->store, file, &kept);
-    bool has_inside = files_source(file)->unpacked != NULL;
-    struct analysis_unpacked *unpacked =
-        is_packed && !has_inside ? analysis_unpack(files_source(file), &unpacking) : NULL;
+    struct analysis_unpacked *unpacked = is_packed ? analysis_unpack(files_source(file), &unpacking) : NULL;
     const struct source *source = unpacked ? analysis_unpacked_source(unpacked) : files_source(file);
     for (size_t at = 0; at < decoding->count && !is_over(piece); at++) {
         const struct all_modules_figures *figures = decoding->figures[at];
