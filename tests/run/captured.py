@@ -13,6 +13,7 @@ import subprocess
 from armed import OTHERS, STANDIN
 from box import PATIENCE_SECONDS, PYTHON, child_of, read_to, until
 
+START_WAYS = ("spawn", "fork", "forkserver")
 HOLD = "import os, sys, torch\nkeep = [torch.empty(7 << 19, device='cuda') for _ in range(5)]\n"
 GO_ON = "os.write(1, b'ready\\n')\nsys.stdin.read()\n"
 WAIT = f"--wait={PATIENCE_SECONDS}"
@@ -31,6 +32,39 @@ def running(box, *command, count=1, options=(), path=STANDIN, **variables):
     finally:
         job.kill()  # takes the command with it, where it has not ended
         job.communicate()
+
+
+# One process that multiprocessing makes in the way that stands for WAY; it is ready when it has taken memory.
+MADE_BY_PYTHON = """
+import multiprocessing, os, sys
+sys.path.insert(0, __file__.rsplit('/', 1)[0])
+def work(end):
+    import torch
+    torch.empty(7 << 19, device='cuda')
+    os.write(1, b'ready\\n')
+    end.recv()
+if __name__ == '__main__':
+    context = multiprocessing.get_context('WAY')
+    ours, theirs = context.Pipe()
+    child = context.Process(target=work, args=(theirs,))
+    child.start()
+    sys.stdin.read()
+    ours.send(1)
+    child.join()
+"""
+TWO_RANKS = """
+import os, subprocess, sys
+jobs = [subprocess.Popen(SCRIPT, env={**os.environ, 'RANK': str(rank)}) for rank in range(2)]
+sys.exit(max([job.wait() for job in jobs]))
+"""
+
+
+def made_by_python(box, way):
+    return box.script(MADE_BY_PYTHON.replace("WAY", way))
+
+
+def two_ranks(box):
+    return box.script(TWO_RANKS.replace("SCRIPT", repr(box.script(HOLD + GO_ON))))
 
 
 def ended(job):
@@ -91,10 +125,7 @@ def test_what_is_no_run_is_said(box):
 
 
 def test_each_rank_writes_its_own(box):
-    launcher = box.script(f"import os, subprocess, sys\nscript = {box.script(HOLD + GO_ON)!r}\n"
-                          "jobs = [subprocess.Popen(script, env={**os.environ, 'RANK': str(rank)}) for rank in range(2)]\n"
-                          "sys.exit(max([job.wait() for job in jobs]))\n")
-    with running(box, *launcher, count=2):
+    with running(box, *two_ranks(box), count=2):
         names = [os.path.basename(path) for path in paths(capture(box, box.runs))]
         assert [re.sub(r"\.\d+\.", ".PID.", name) for name in names] == [f"rank{rank}.PID.capture-1.pickle" for rank in range(2)], names
 
@@ -116,13 +147,9 @@ def test_every_python_that_is_here_answers(box):
 
 
 def test_processes_that_python_makes_answer(box):
-    for way in ("spawn", "fork", "forkserver"):
+    for way in START_WAYS:
         box.runs = os.path.join(box.folder, way)
-        job = box.script("import multiprocessing, os, sys\nsys.path.insert(0, __file__.rsplit('/', 1)[0])\ndef work(end):\n    import torch\n"
-                         "    torch.empty(7 << 19, device='cuda')\n    os.write(1, b'ready\\n')\n    end.recv()\n"
-                         f"if __name__ == '__main__':\n    context = multiprocessing.get_context({way!r})\n    ours, theirs = context.Pipe()\n"
-                         "    child = context.Process(target=work, args=(theirs,))\n    child.start()\n    sys.stdin.read()\n    ours.send(1)\n    child.join()\n")
-        with running(box, *job) as job:
+        with running(box, *made_by_python(box, way)) as job:
             assert len(paths(capture(box, box.runs))) == 1, way
             assert ended(job)[:2] == (0, b""), way
 

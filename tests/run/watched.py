@@ -8,7 +8,7 @@ import subprocess
 
 from armed import STANDIN
 from box import PATIENCE_SECONDS, on_terminal, read_to, until
-from captured import GO_ON, HOLD, ended, running
+from captured import GO_ON, HOLD, START_WAYS, ended, made_by_python, running, two_ranks
 
 FAST = "--every=0.01"
 # It goes on for as many samples as are wanted of it, however long each takes.
@@ -101,10 +101,7 @@ def test_on_a_terminal_one_line_follows(box):
 
 def test_each_process_has_a_line(box):
     box.word = "watch"
-    launcher = box.script(f"import os, subprocess, sys\nscript = {box.script(HOLD + GO_ON)!r}\n"
-                          "jobs = [subprocess.Popen(script, env={**os.environ, 'RANK': str(rank)}) for rank in range(2)]\n"
-                          "sys.exit(max([job.wait() for job in jobs]))\n")
-    with running(box, *launcher, count=2, options=[FAST]) as job:
+    with running(box, *two_ranks(box), count=2, options=[FAST]) as job:
         until(lambda: len(live_files(box)) == 2, "no files")
         assert [os.path.basename(name).split(".")[0] for name in live_files(box)] == ["rank0", "rank1"]
         status, _, err = ended(job)
@@ -113,13 +110,9 @@ def test_each_process_has_a_line(box):
 
 def test_processes_that_python_makes_have_one(box):
     box.word = "watch"
-    for way in ("spawn", "fork", "forkserver"):
+    for way in START_WAYS:
         box.runs = os.path.join(box.folder, way)
-        job = box.script("import multiprocessing, os, sys\nsys.path.insert(0, __file__.rsplit('/', 1)[0])\ndef work(end):\n    import torch\n"
-                         "    torch.empty(7 << 19, device='cuda')\n    os.write(1, b'ready\\n')\n    end.recv()\n"
-                         f"if __name__ == '__main__':\n    context = multiprocessing.get_context({way!r})\n    ours, theirs = context.Pipe()\n"
-                         "    child = context.Process(target=work, args=(theirs,))\n    child.start()\n    sys.stdin.read()\n    ours.send(1)\n    child.join()\n")
-        with running(box, *job, options=[FAST]) as job:
+        with running(box, *made_by_python(box, way), options=[FAST]) as job:
             until(lambda: len(live_files(box)) == 1, way)
             assert "most in use: 3.50 MiB" in ended(job)[2], way
 

@@ -134,6 +134,18 @@ START_TEST(all_arguments_that_are_cast_are_named)
 END_TEST
 
 #define CARRY_STATE "(s32[], f32[8,64], f32[8,64])"
+/* `program` with that buffer (%s) in what a scan's carry begins with says how those zeros are cast; with the other it
+ * has nothing to say. */
+static void advises_the_carry(const char *program, const char *zeros, const char *given)
+{
+    open_program(arena_format(&arena, program, zeros));
+    saves("cast=*:bf16");
+    ck_assert_ptr_nonnull(strstr(result.call, "# and what a scan's carry begins with: jnp.zeros(…, jnp.bfloat16)"));
+    open_program(arena_format(&arena, program, given));
+    saves("cast=*:bf16");
+    ck_assert_ptr_null(strchr(result.call, '#'));
+}
+
 /* What a scan carries has one type throughout: what begins as zeros has to be cast by hand. */
 START_TEST(what_a_scan_begins_with_is_cast_too)
 {
@@ -146,12 +158,7 @@ START_TEST(what_a_scan_begins_with_is_cast_too)
         "z = f32[8,64] broadcast(o) !temp s = " CARRY_STATE " tuple(k, %s, w) "
         "l = " CARRY_STATE " while(s) calls=body,condition \"jit(f)/while\" "
         "x = f32[8,64] get-tuple-element(l) index=1 ROOT y = f32[8,64] exponential(x) \"jit(f)/exp\" !out }";
-    open_program(arena_format(&arena, program, "z"));
-    saves("cast=*:bf16");
-    ck_assert_ptr_nonnull(strstr(result.call, "# and what a scan's carry begins with: jnp.zeros(…, jnp.bfloat16)"));
-    open_program(arena_format(&arena, program, "w"));
-    saves("cast=*:bf16");
-    ck_assert_ptr_null(strchr(result.call, '#'));
+    advises_the_carry(program, "z", "w");
 }
 END_TEST
 
@@ -168,12 +175,7 @@ START_TEST(what_a_first_turn_fills_is_cast_too)
         "s = (s32[], f32[8,64], f32[4,8,64]) tuple(k, %s) "
         "l = (s32[], f32[8,64], f32[4,8,64]) while(s) calls=body,condition \"jit(f)/while\" "
         "x = f32[8,64] get-tuple-element(l) index=1 ROOT y = f32[8,64] exponential(x) \"jit(f)/exp\" !out }";
-    open_program(arena_format(&arena, program, "z, v"));
-    saves("cast=*:bf16");
-    ck_assert_ptr_nonnull(strstr(result.call, "# and what a scan's carry begins with: jnp.zeros(…, jnp.bfloat16)"));
-    open_program(arena_format(&arena, program, "w, e"));
-    saves("cast=*:bf16");
-    ck_assert_ptr_null(strchr(result.call, '#'));
+    advises_the_carry(program, "z, v", "w, e");
 }
 END_TEST
 
