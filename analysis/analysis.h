@@ -17,9 +17,9 @@
 #include "door/analysis_device_fit.h"
 #include "door/analysis_fleet.h"
 #include "door/analysis_live.h"
+#include "door/analysis_oom.h"
 #include "door/analysis_pool.h"
 #include "door/analysis_verdict.h"
-#include "model/oom/model.h"
 #include "read/hlo/compile_input.h"
 #include "read/profiler/profiler_answer.h"
 #include "read/profiler/profiler_request.h"
@@ -211,56 +211,7 @@ void analysis_subject_free(struct analysis_subject *subject);
 bool analysis_module_complete(struct analysis_subject *module, uint64_t limit_bytes, const atomic_int *wanted,
                               struct err *err);
 
-/* ---- Out-of-memory texts -------------------------------------------------------- */
-
-/* What each distinct failure of a text means; equal replicas are counted. Without a failure, but with
- * found.report_line_count > 0, the lines are those of a compile that went well. Lives as long as the subject. */
-const struct oom_report *analysis_text_report(const struct analysis_subject *text);
-
-/* One object a failure, into an array that is open in `json`; `file`, if not NULL, becomes a member of each. */
-void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json);
-/* Failure `at` as such an object; `answer`, an object or NULL, is its last member. */
-void analysis_oom_write_failure(const struct oom_report *report, size_t at, const char *file, const struct buf *answer,
-                                struct json *json);
-
-/* A module of a session, by the name in its program. */
-struct analysis_oom_module {
-    const char *name;
-    uint64_t total_bytes; /* of its largest memory space; 0 where it is the only one, or not known */
-    uint64_t temporary_bytes, largest_output_bytes;
-};
-/* Of what failed at run time, one piece that the program takes: less than that no module of it has in all. 0: none is
- * known. */
-uint64_t analysis_oom_piece_bytes(const struct oom_meaning *verdict);
-/* The place of the module that a failure is about: of that name, or of any where none is named, the one of which the
- * request is the total, as compilers ask for it, or all temporaries or an output, as is asked for at run time. Else of
- * that name the one with the largest total, if that is no smaller than a piece of it; where none is named, the only
- * one. `count` when there is none. */
-size_t analysis_oom_choose_module(const struct oom_meaning *verdict, const struct analysis_oom_module *modules,
-                                  size_t count);
-
-/* A failure of a report beside the plan of its program: do they say the same, and which buffers are meant. NULL on
- * error: notfound for a program without a plan, limit. Its texts are those of the report and of the module. Free with
- *        analysis_oom_comparison_free. */
-struct oom_comparison *analysis_oom_compare(const struct oom_meaning *verdict, const struct analysis_subject *module,
-                                            struct err *err);
-void analysis_oom_comparison_free(struct oom_comparison *comparison);
-/* An object, as the next value of `json`: schema OomPlan in docs/openapi.yaml. */
-void analysis_oom_write_comparison(const struct oom_comparison *comparison, const struct oom_meaning *verdict,
-                                   struct json *json);
-
-/* Appends the bytes [from, to) of a log, unpacked; fewer at its end. Errors: io, malformed gzip. */
-bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to, struct buf *out, struct err *err);
-
-/* "tpu_compile", …: who refused; static storage. */
-const char *analysis_oom_family_name(const struct oom_failure *failure);
-/* "PyTorch GPU OOM"; static storage. */
-const char *analysis_oom_family_title(const struct oom_failure *failure);
-/* "hbm", "vmem", …: which memory did not suffice; NULL: not known; static storage. */
-const char *analysis_oom_memory_name(const struct oom_failure *failure);
-
-/* Row `at` of what is looked for, one line each; NULL past the end. Static storage. */
-const char *analysis_oom_looked_for(size_t at);
+/* ---- Modules -------------------------------------------------------------------- */
 
 /* A memory space of a module. `name` belongs to the module. */
 struct analysis_module_space {

@@ -5,6 +5,7 @@
 #include "model/oom/capacity.h"
 #include "model/oom/meaning.h"
 #include "read/oom/scan.h"
+#include "views/oom/text.h"
 #include "views/oom_write_json.h"
 
 struct capacity_question {
@@ -61,15 +62,63 @@ void analysis_text_fill(struct job *job, const void *in, void *to, struct err *e
 
 const struct oom_report *analysis_text_report(const struct analysis_subject *text) { return &text->report; }
 
+size_t analysis_oom_count(const struct oom_report *report) { return report->found.failure_count; }
+
+const struct oom_meaning *analysis_oom_at(const struct oom_report *report, size_t at) { return &report->meanings[at]; }
+
+bool analysis_oom_is_recognised(const struct oom_report *report)
+{
+    return report->found.failure_count > 0 || report->found.report_line_count > 0;
+}
+
+static int64_t figure_known(uint64_t bytes, bool is_known)
+{
+    return is_known && bytes <= INT64_MAX ? (int64_t)bytes : -1;
+}
+
+static int64_t figure_bytes(const struct oom_failure *failure, enum oom_figure_at at)
+{
+    return figure_known(failure->figures[at].value, failure->figures[at].is_known);
+}
+
+void analysis_oom_facts(const struct oom_meaning *meaning, struct analysis_oom_facts *out)
+{
+    const struct oom_failure *failure = meaning->failure;
+    *out = (struct analysis_oom_facts){
+        .family = oom_family_name(failure->family),
+        .title = meaning->title,
+        .memory_class = oom_memory_name(failure->memory_class),
+        .phase = failure->phase,
+        .memory_space = failure->memory_space.text,
+        .module = failure->module.text,
+        .needed_bytes = figure_bytes(failure, OOM_needed_bytes),
+        .capacity_bytes = figure_bytes(failure, OOM_capacity_bytes),
+        .exceeded_bytes = figure_bytes(failure, OOM_exceeded_bytes),
+        .free_bytes = figure_bytes(failure, OOM_free_bytes),
+        .largest_free_bytes = figure_bytes(failure, OOM_largest_free_bytes),
+        .needed_rounding_bytes = oom_figure_rounding(&failure->figures[OOM_needed_bytes]),
+        .limit_bytes = figure_known(meaning->limit_bytes, meaning->is_limit_known),
+        .limit_phrase = meaning->limit_phrase,
+        .over_bytes = figure_known(meaning->over_bytes, meaning->is_over_known),
+        .over_text = meaning->over_text,
+    };
+}
+
 void analysis_oom_write_failures(const struct oom_report *report, const char *file, struct json *json)
 {
     oom_write_json_failures(json, report, file);
 }
 
-void analysis_oom_write_failure(const struct oom_report *report, size_t at, const char *file, const struct buf *answer,
+void analysis_oom_write_failure(const struct oom_meaning *failure, const char *file, const struct buf *answer,
                                 struct json *json)
 {
-    oom_write_json_failure(json, &report->meanings[at], file, answer);
+    oom_write_json_failure(json, failure, file, answer);
+}
+
+void analysis_oom_write_text(const struct oom_report *report, const char *name, const struct buf *answers,
+                             struct buf *out)
+{
+    oom_text(report, name, answers, out);
 }
 
 struct window {
@@ -105,12 +154,3 @@ bool analysis_oom_window(const struct source *source, uint64_t from, uint64_t to
 }
 
 const char *analysis_oom_looked_for(size_t at) { return oom_looked_for(at); }
-
-const char *analysis_oom_family_name(const struct oom_failure *failure) { return oom_family_name(failure->family); }
-
-const char *analysis_oom_family_title(const struct oom_failure *failure) { return oom_family_title(failure->family); }
-
-const char *analysis_oom_memory_name(const struct oom_failure *failure)
-{
-    return oom_memory_name(failure->memory_class);
-}

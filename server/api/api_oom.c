@@ -99,7 +99,7 @@ static bool read_offset(const struct request *request, const char *name, uint64_
 
 /* The refusal where asking again may help; a program that never can be compared has no plan. */
 static struct response *write_plan(struct json *json, struct store *store, const struct modules_entry *entry,
-                                   const struct oom_meaning *meaning)
+                                   const struct oom_meaning *failure)
 {
     const struct subjects_place place = {
         .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
@@ -107,13 +107,13 @@ static struct response *write_plan(struct json *json, struct store *store, const
     struct err err = entry->file->err;
     struct oom_comparison *comparison = NULL;
     if (entry->program && subjects_open(store, &place, &subject, &err))
-        comparison = analysis_oom_compare(meaning, subject.core, &err);
+        comparison = analysis_oom_compare(failure, subject.core, &err);
     struct response *refusal = NULL;
     if (!comparison && (subject.hold.is_transient || response_status_of(err.code) == 503))
         refusal = response_failure(&err, subject.hold.is_transient, entry->file->file->path);
     json_key(json, "plan");
     if (comparison)
-        analysis_oom_write_comparison(comparison, meaning, json);
+        analysis_oom_write_comparison(comparison, failure, json);
     else
         json_null(json);
     analysis_oom_comparison_free(comparison);
@@ -121,21 +121,23 @@ static struct response *write_plan(struct json *json, struct store *store, const
     return refusal;
 }
 
-static struct response *answer_plan(struct store *store, const struct choice *choice, const struct oom_meaning *meaning)
+static struct response *answer_plan(struct store *store, const struct choice *choice, const struct oom_meaning *failure)
 {
     struct buf buf = BUF_INIT;
     struct json json = JSON_INIT(&buf);
     struct modules modules;
     struct response *refusal = NULL;
+    struct analysis_oom_facts facts;
+    analysis_oom_facts(failure, &facts);
     modules_open(store, choice->about.session, NULL, &modules);
-    const struct modules_entry *entry = verdict_parts_module(store, &modules, meaning);
+    const struct modules_entry *entry = verdict_parts_module(store, &modules, failure);
     json_object_begin(&json);
     if (json_key_object_if(&json, "module", entry != NULL)) {
         json_key_text(&json, "id", entry->id);
         json_key_text(&json, "name", verdict_near_name(entry));
-        json_key_bool(&json, "is_named", meaning->failure->module.text.data != NULL);
+        json_key_bool(&json, "is_named", facts.module.data != NULL);
         json_object_end(&json);
-        refusal = write_plan(&json, store, entry, meaning);
+        refusal = write_plan(&json, store, entry, failure);
     }
     json_object_end(&json);
     modules_close(&modules);
@@ -158,10 +160,10 @@ struct response *api_oom_plan(const struct server *server, const struct request 
     if (!response && !subjects_open(server->store, &choice.place, &text, &err))
         response = response_failure(&err, text.hold.is_transient, choice.file);
     const struct oom_report *report = response ? NULL : analysis_text_report(text.core);
-    if (report && (report_at == 0 || report_at > report->found.failure_count))
+    if (report && (report_at == 0 || report_at > analysis_oom_count(report)))
         response = response_problem(404, "notfound", "the text has no report of that number");
     else if (report)
-        response = answer_plan(server->store, &choice, &report->meanings[report_at - 1]);
+        response = answer_plan(server->store, &choice, analysis_oom_at(report, report_at - 1));
     subjects_close(&text);
     choice_close(&choice);
     return response;

@@ -67,8 +67,8 @@ static struct response *text_open(const struct server *server, const struct requ
     }
     const struct oom_report *found = analysis_text_report(asked->text.core);
     bool is_named = name[0] || local || report;
-    if (asked->report >= 1 && asked->report <= found->found.failure_count)
-        asked->failure = &found->meanings[asked->report - 1];
+    if (asked->report >= 1 && asked->report <= analysis_oom_count(found))
+        asked->failure = analysis_oom_at(found, asked->report - 1);
     else if (is_named)
         return response_problem(404, "notfound", "the text has no report of that number");
     return NULL;
@@ -119,7 +119,7 @@ static struct response *api_verdict_answer(const struct server *server, const st
     const struct verdict_parts_about said = {.session = about->session ? about->session->id : NULL,
                                              .file = asked->file,
                                              .report = asked->failure ? asked->report : 0,
-                                             .report_count = report ? report->found.failure_count : 0};
+                                             .report_count = report ? analysis_oom_count(report) : 0};
     if (!response)
         response =
             verdict_parts_write(&parts, &said, &buf, &err) ? response_json(&buf) : response_failure(&err, false, NULL);

@@ -223,7 +223,7 @@ static void failures_write(struct cmd_explain_explaining *explaining, const char
                            const struct oom_report *report)
 {
     char *folder = folder_of(path);
-    size_t count = report->found.failure_count;
+    size_t count = analysis_oom_count(report);
     const char *file = explaining->has_names ? path : NULL;
     struct buf *answers = memory_new((count + 1) * sizeof(*answers));
     struct verdict_parts_wanted wanted = {.snapshot = explaining->around.snapshot,
@@ -234,13 +234,13 @@ static void failures_write(struct cmd_explain_explaining *explaining, const char
     for (size_t at = 0; at < count && !is_interrupted(); at++) {
         struct err err = ERR_INIT;
         char *unread, why[ERR_DESCRIPTION_SIZE];
-        wanted.failure = &report->meanings[at];
+        wanted.failure = analysis_oom_at(report, at);
         bool is_made = verdict_write(explaining, &wanted, &answers[at], &unread, &err);
         if (!is_made)
             log_line("%s%s%s", unread ? unread : "", unread ? ": " : "", err_describe(&err, why));
         free(unread);
         if (explaining->is_json)
-            analysis_oom_write_failure(report, at, file, is_made ? &answers[at] : NULL, &explaining->json);
+            analysis_oom_write_failure(wanted.failure, file, is_made ? &answers[at] : NULL, &explaining->json);
     }
     if (!explaining->is_json && (is_named || count > 0))
         explain_text(path, report, answers);
@@ -268,7 +268,7 @@ static void explain_log(struct cmd_explain_explaining *explaining, const char *p
     }
     const struct oom_report *report = analysis_text_report(text);
     explaining->read_count++;
-    explaining->understood_count += report->found.failure_count > 0 || report->found.report_line_count > 0;
+    explaining->understood_count += analysis_oom_is_recognised(report);
     failures_write(explaining, path, is_named, report);
     analysis_subject_free(text);
 }
@@ -441,20 +441,6 @@ static void explain_all(struct cmd_explain_explaining *explaining, const char *c
     free(inputs);
 }
 
-/* False when there was no memory for all of them. */
-static bool print_json(struct buf *all)
-{
-    bool is_whole = !all->failed;
-    if (is_whole) {
-        (void)!output_data(stdout, all->data, all->length);
-        putchar('\n');
-    } else {
-        log_line("there is no memory for the answer");
-    }
-    buf_free(all);
-    return is_whole;
-}
-
 int cmd_explain(const struct options *options)
 {
     struct buf all = BUF_INIT;
@@ -484,7 +470,7 @@ int cmd_explain(const struct options *options)
     explain_confirm_free(&explaining.confirm);
     explain_patch_free(&explaining.patch);
     bool is_patched = !options->is_patch || explain_patch_print(options, &all);
-    bool is_whole = !explaining.is_json || (options->is_patch && !options->is_json) || print_json(&all);
+    bool is_whole = !explaining.is_json || (options->is_patch && !options->is_json) || explain_print_json(&all);
     buf_free(&all);
     interrupts_end();
     if (!is_whole || explaining.has_unread_file)

@@ -215,7 +215,7 @@ static size_t failures_count(const struct run *run)
 {
     struct err err = ERR_INIT;
     struct analysis_subject *text = explain_read(run->log_path, &err);
-    size_t count = text ? analysis_text_report(text)->found.failure_count : 0;
+    size_t count = text ? analysis_oom_count(analysis_text_report(text)) : 0;
     if (text)
         analysis_subject_free(text);
     return count;

@@ -32,6 +32,9 @@ void explain_input_look(const char *path, struct explain_input *input);
  * `answers`: of each failure the verdict as text. */
 void explain_text(const char *name, const struct oom_report *report, const struct buf *answers);
 
+/* Prints the JSON of all failures, and frees it. False when there was no memory for all of it. */
+bool explain_print_json(struct buf *all);
+
 /* Tells on standard error what was looked for, where nothing of it was found. */
 void explain_looked_for(void);
 

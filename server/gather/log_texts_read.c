@@ -13,38 +13,32 @@ static void copy_word(struct str text, char *word, size_t size)
     snprintf(word, size, "%.*s", text.data ? (int)text.length : 0, text.data ? text.data : "");
 }
 
-static int64_t log_texts_read_known(uint64_t value, bool is_known)
-{
-    return is_known && value <= INT64_MAX ? (int64_t)value : -1;
-}
+static void copy_text(const char *text, char *word, size_t size) { snprintf(word, size, "%s", text ? text : ""); }
 
 static void log_texts_read_fill(const struct oom_report *report, struct log_text_failure *out)
 {
-    const struct oom_meaning *first = &report->meanings[0];
-    const struct oom_failure *failure = first->failure;
-    const struct oom_figure *figures = failure->figures;
+    struct analysis_oom_facts first;
+    analysis_oom_facts(analysis_oom_at(report, 0), &first);
     *out = (struct log_text_failure){
-        .failure_count = report->found.failure_count,
-        .needed_bytes = log_texts_read_known(figures[OOM_needed_bytes].value, figures[OOM_needed_bytes].is_known),
-        .capacity_bytes = log_texts_read_known(figures[OOM_capacity_bytes].value, figures[OOM_capacity_bytes].is_known),
-        .exceeded_bytes = log_texts_read_known(figures[OOM_exceeded_bytes].value, figures[OOM_exceeded_bytes].is_known),
-        .free_bytes = log_texts_read_known(figures[OOM_free_bytes].value, figures[OOM_free_bytes].is_known),
-        .largest_free_bytes =
-            log_texts_read_known(figures[OOM_largest_free_bytes].value, figures[OOM_largest_free_bytes].is_known),
-        .limit_bytes = log_texts_read_known(first->limit_bytes, first->is_limit_known),
-        .over_bytes = log_texts_read_known(first->over_bytes, first->is_over_known),
+        .failure_count = analysis_oom_count(report),
+        .needed_bytes = first.needed_bytes,
+        .capacity_bytes = first.capacity_bytes,
+        .exceeded_bytes = first.exceeded_bytes,
+        .free_bytes = first.free_bytes,
+        .largest_free_bytes = first.largest_free_bytes,
+        .limit_bytes = first.limit_bytes,
+        .over_bytes = first.over_bytes,
     };
-    for (size_t at = 0; at < report->found.failure_count; at++)
-        out->may_be_of_xla |= analysis_verdict_may_be_of_xla(&report->meanings[at]);
-    copy_word(str_of(analysis_oom_family_name(failure)), out->family, sizeof(out->family));
-    const char *memory = analysis_oom_memory_name(failure);
-    copy_word(str_of(memory ? memory : ""), out->memory_class, sizeof(out->memory_class));
-    copy_word(str_of(failure->phase ? failure->phase : ""), out->phase, sizeof(out->phase));
-    copy_word(failure->memory_space.text, out->memory_space, sizeof(out->memory_space));
-    copy_word(failure->module.text, out->module, sizeof(out->module));
-    copy_word(str_of(first->title), out->title, sizeof(out->title));
-    copy_word(str_of(first->limit_phrase ? first->limit_phrase : ""), out->limit_phrase, sizeof(out->limit_phrase));
-    copy_word(str_of(first->over_text ? first->over_text : ""), out->over_text, sizeof(out->over_text));
+    for (size_t at = 0; at < analysis_oom_count(report); at++)
+        out->may_be_of_xla |= analysis_verdict_may_be_of_xla(analysis_oom_at(report, at));
+    copy_text(first.family, out->family, sizeof(out->family));
+    copy_text(first.memory_class, out->memory_class, sizeof(out->memory_class));
+    copy_text(first.phase, out->phase, sizeof(out->phase));
+    copy_word(first.memory_space, out->memory_space, sizeof(out->memory_space));
+    copy_word(first.module, out->module, sizeof(out->module));
+    copy_text(first.title, out->title, sizeof(out->title));
+    copy_text(first.limit_phrase, out->limit_phrase, sizeof(out->limit_phrase));
+    copy_text(first.over_text, out->over_text, sizeof(out->over_text));
 }
 
 bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopping, struct log_text_failure *failure,
@@ -62,7 +56,7 @@ bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopp
     *failure = (struct log_text_failure){0};
     if (!text)
         files_tail_fail(&tail, err);
-    else if (analysis_text_report(text)->found.failure_count > 0)
+    else if (analysis_oom_count(analysis_text_report(text)) > 0)
         log_texts_read_fill(analysis_text_report(text), failure);
     analysis_subject_free(text);
     files_close(file);

@@ -23,11 +23,13 @@ static void lost_note(struct verdict_parts *parts, const struct dump_beside_lost
 void verdict_capacity_find(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts)
 {
     const struct modules_file *file = parts->entry ? parts->entry->file : NULL;
-    bool is_stated = wanted->failure && wanted->failure->failure->figures[OOM_capacity_bytes].is_known;
+    struct analysis_oom_facts facts = {.capacity_bytes = -1};
+    if (wanted->failure)
+        analysis_oom_facts(wanted->failure, &facts);
     if (chip_find(wanted, parts))
         parts->core.around.device = parts->chip.chip;
     lost_note(parts, &parts->chip.lost);
-    if (file && !is_stated &&
+    if (file && facts.capacity_bytes < 0 &&
         capacity_find(NULL, parts->module_session, file->group, file->opened.contents, &parts->capacity))
         parts->core.around.capacity = capacity_core(&parts->capacity);
     lost_note(parts, &parts->capacity.lost);

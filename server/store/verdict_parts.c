@@ -123,15 +123,15 @@ static char *joined_text(const char *what, const struct verdict_near *found, con
 /* A failure names its program, and what a compiler asks for is that program's total. */
 static bool program_of_failure(const struct oom_meaning *failure, struct verdict_near_program *program)
 {
-    const struct oom_failure *of = failure->failure;
-    const struct oom_figure *needed = &of->figures[OOM_needed_bytes];
-    if (!of->module.text.data)
+    struct analysis_oom_facts facts;
+    analysis_oom_facts(failure, &facts);
+    if (!facts.module.data)
         return false;
-    *program = (struct verdict_near_program){.name = of->module.text, .least_bytes = analysis_oom_piece_bytes(failure)};
-    if (needed->is_known && of->phase && strcmp(of->phase, "compile") == 0) {
+    *program = (struct verdict_near_program){.name = facts.module, .least_bytes = analysis_oom_piece_bytes(failure)};
+    if (facts.needed_bytes >= 0 && facts.phase && strcmp(facts.phase, "compile") == 0) {
         program->has_total = true;
-        program->total_bytes = needed->value;
-        program->rounding_bytes = oom_figure_rounding(needed);
+        program->total_bytes = (uint64_t)facts.needed_bytes;
+        program->rounding_bytes = facts.needed_rounding_bytes;
     }
     return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * ask_verdict.c: the verdict of whatever was read, in every form; its row in a fleet; and may it be merged. */
+#include "model/oom/model.h"
 #include "tests/fuzz/ask.h"
 
 #include <cjson/cJSON.h>

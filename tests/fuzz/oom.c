@@ -3,6 +3,7 @@
 #include "tests/fuzz/ask.h"
 
 #include "base/json.h"
+#include "model/oom/model.h"
 
 #include <cjson/cJSON.h>
 #include <stdlib.h>

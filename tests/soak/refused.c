@@ -9,6 +9,7 @@
  * that memory did not suffice, and why, or is the same to the byte; it leaves nothing behind; and without a fault it is
  * the same again. */
 #include "tests/soak/refused.h"
+#include "model/oom/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

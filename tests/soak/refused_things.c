@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * refused_things.c: what of the core is tried: see analysis.h. */
+#include "model/oom/model.h"
 #include "tests/soak/refused.h"
 
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "asked.h"
+#include "model/oom/model.h"
 
 #define GIB (INT64_C(1) << 30)
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "bytes.h"
+#include "model/oom/model.h"
 #include "subject.h"
 
 #include <cjson/cJSON.h>

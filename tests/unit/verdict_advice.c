@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What must never be advised, on every program of the fixtures: rules that were found by compiling what was advised. */
 #include "asked.h"
+#include "model/oom/model.h"
 
 #define GIB (INT64_C(1) << 30)
 

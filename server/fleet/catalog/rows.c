@@ -341,16 +341,16 @@ static void text_add(struct rows_making *making, const struct snapshot_session *
         return;
     bool is_open = subjects_open(making->wanted->store, &place, &subject, &err);
     const struct oom_report *report = is_open ? analysis_text_report(subject.core) : NULL;
-    for (size_t at = 0; report && at < report->found.failure_count; at++) {
+    for (size_t at = 0; report && at < analysis_oom_count(report); at++) {
         const struct row row = {.kind = "failure", .session = session, .failure = (int64_t)at + 1};
         const struct verdict_parts_wanted wanted = {
-            .session = session, .text = text->file->name, .failure = &report->meanings[at]};
+            .session = session, .text = text->file->name, .failure = analysis_oom_at(report, at)};
         row_of_parts(making, row, &wanted);
     }
     unread_mark(making, &err, !is_open && subject.hold.is_transient);
     if (making->file.count == 0)
         nothing_add(making, session, NULL, &err);
-    bool is_told = report && report->found.failure_count > 0 && making->wanted->fails;
+    bool is_told = report && analysis_oom_count(report) > 0 && making->wanted->fails;
     subjects_close(&subject);
     if (is_told && !making->wanted->fails(making->wanted->fails_context, session, text))
         making->is_stopped = true;

@@ -21,15 +21,15 @@ static bool verdict_make(struct store *store, const struct notice_failure *failu
     const struct subjects_place place = {.kind = ANALYSIS_TEXT, .file = &failure->text->file->place};
     bool is_good = subjects_open(store, &place, &text, err);
     const struct oom_report *report = is_good ? analysis_text_report(text.core) : NULL;
-    if (is_good && report->found.failure_count == 0)
+    if (is_good && analysis_oom_count(report) == 0)
         is_good = err_set(err, ERR_changed, ERR_NO_OFFSET, "tells of no failure any more");
     if (is_good) {
         const struct verdict_parts_wanted wanted = {.snapshot = failure->snapshot,
                                                     .session = failure->session,
                                                     .text = failure->text->file->name,
-                                                    .failure = &report->meanings[0]};
+                                                    .failure = analysis_oom_at(report, 0)};
         const struct verdict_parts_about about = {failure->session->id, failure->text->file->name, 1,
-                                                  report->found.failure_count};
+                                                  analysis_oom_count(report)};
         is_good = verdict_parts_open(store, &wanted, &parts, err) && verdict_parts_write(&parts, &about, verdict, err);
     }
     verdict_parts_close(&parts);

@@ -3,6 +3,7 @@
 
 #include "analysis/analysis.h"
 #include "base/json.h"
+#include "base/sum.h"
 #include "server/base/memory.h"
 
 #include <cjson/cJSON.h>
