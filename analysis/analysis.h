@@ -14,18 +14,14 @@
 #include "base/str.h"
 #include "base/workers.h"
 #include "door/analysis_capacity.h"
+#include "door/analysis_compile.h"
 #include "door/analysis_device_fit.h"
 #include "door/analysis_fleet.h"
 #include "door/analysis_live.h"
 #include "door/analysis_oom.h"
 #include "door/analysis_pool.h"
+#include "door/analysis_profiler.h"
 #include "door/analysis_verdict.h"
-#include "read/hlo/compile_input.h"
-#include "read/profiler/profiler_answer.h"
-#include "read/profiler/profiler_request.h"
-#include "verdict/torch_choice.h"
-#include "whatif/confirmation.h"
-#include "whatif/confirmed.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

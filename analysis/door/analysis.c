@@ -350,6 +350,19 @@ static bool device_take(const struct device *row, struct analysis_device *device
     return true;
 }
 
+bool analysis_chip_read(struct str file, struct analysis_chip *out, struct err *err)
+{
+    struct chip chip;
+    struct err ignored = ERR_INIT;
+    if (!chip_read(file, &chip, err))
+        return false;
+    *out = (struct analysis_chip){.memory_bytes = chip.memory_bytes};
+    device_take(chip.device, &out->device);
+    if (!chip_topology(&chip, out->topology, &ignored))
+        out->topology[0] = '\0';
+    return true;
+}
+
 bool analysis_device_at(size_t at, struct analysis_device *device) { return device_take(device_at(at), device); }
 
 bool analysis_device_find(const char *name, struct analysis_device *device)

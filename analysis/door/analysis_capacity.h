@@ -5,7 +5,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "verdict/capacity.h"
+#include "base/str.h"
+#include "exchange/capacity.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +33,17 @@ enum { ANALYSIS_TOPOLOGY_SIZE = 64 };
 /* Four chips of the device of that name as libtpu calls them, "v5e:2x2"; "" where it does not compile for it.
  * `argument` where there is no such device. */
 bool analysis_device_topology(const char *name, char topology[ANALYSIS_TOPOLOGY_SIZE], struct err *err);
+
+/* The chip that a program was compiled for. */
+struct analysis_chip {
+    struct analysis_device device;
+    uint64_t memory_bytes; /* of a GPU, as the file states it to the byte; 0: it does not */
+    char topology
+        [ANALYSIS_TOPOLOGY_SIZE]; /* "v5e:2x2", by which libtpu makes it; "": a GPU, or its sizes are not told */
+};
+/* From a file that libtpu or XLA on GPUs dumps beside a program (read/hlo/chip.h). `unsupported` where it is of a chip
+ * that is not known, `malformed` where it is no such file. */
+bool analysis_chip_read(struct str file, struct analysis_chip *chip, struct err *err);
 
 /* A capacity as people write it: the name of a row in letters of either case (`device` is it), or a size, "15.75GiB",
  * "16G", a number of bytes (device->name NULL). Of a row that does not say what is available the physical size. */

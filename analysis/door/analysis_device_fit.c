@@ -51,3 +51,8 @@ struct analysis_device_fit analysis_device_fit_write_row(struct json *json, cons
         .json = json, .job = job, .device = device_named(device_name), .compiled_bytes = compiled_bytes};
     return question.device == NULL ? (struct analysis_device_fit){false, -1} : device_ask(&question);
 }
+
+bool analysis_device_fit_may_compile(const struct device_fit_job *job, const char *device_name)
+{
+    return device_fit_may_compile(job, device_name);
+}

@@ -4,13 +4,16 @@
 #pragma once
 
 #include "base/json.h"
-#include "verdict/device_fit.h"
+#include "exchange/device_fit.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Members of the open object: kind, needed_bytes, is_least, devices, sentence, note. */
 void analysis_device_fit_write_needs(struct json *json, const struct device_fit_job *job);
+
+/* Would a compiler's word be worth more than the plan: not of the device whose plan it is, nor of a predicted split. */
+bool analysis_device_fit_may_compile(const struct device_fit_job *job, const char *device_name);
 
 struct analysis_device_fit {
     bool is_fitting;

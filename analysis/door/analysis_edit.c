@@ -2,6 +2,7 @@
  * door/analysis_edit.c: changes done to a program for the compiler to judge: see analysis.h, "Changed programs". */
 #include "door/analysis_subject.h"
 #include "edit/from_change.h"
+#include "read/hlo/compile_input.h"
 
 /* An edit takes about ten times the program, which is bounded by whoever reads it. */
 #define LIMIT_BYTES ((uint64_t)4 << 30)

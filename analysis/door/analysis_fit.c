@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * door/analysis_fit.c: does a program fit, for lists that have no subject. */
 #include "door/analysis_fit.h"
+#include "verdict/capacity.h"
 
 enum { LIMIT_BYTES = 1 << 20 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * door/analysis_fleet.c: see door/analysis_fleet.h. */
 #include "door/analysis_fleet.h"
+#include "model/fleet/fleet.h"
+#include "model/fleet/odd_hosts.h"
 
 #include "base/intern.h"
 #include "base/json.h"
@@ -236,3 +238,17 @@ uint64_t analysis_fleet_memory_bytes(const struct analysis_fleet *fleet)
 }
 
 const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet) { return &fleet->model; }
+
+/* ---- hosts that did the same ---- */
+
+void analysis_odd_hosts_judge(struct odd_host *hosts, size_t count, int64_t *scratch)
+{
+    odd_hosts_judge(hosts, count, scratch);
+}
+
+const char *analysis_odd_hosts_reason(enum odd_host_reason reason) { return odd_hosts_reason(reason); }
+
+void analysis_odd_hosts_say(const struct odd_host *hosts, size_t count, const char *noun, struct buf *out)
+{
+    odd_hosts_say(hosts, count, noun, out);
+}

@@ -9,13 +9,13 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "model/fleet/fleet.h"
-#include "model/fleet/odd_hosts.h"
+#include "exchange/fleet.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+struct fleet;          /* model/fleet/fleet.h */
 struct analysis_fleet; /* opaque */
 
 /* The names of the categories are those of each record's category_bytes. NULL: see err. */
@@ -46,6 +46,14 @@ bool analysis_fleet_step_explain(struct analysis_fleet *fleet, size_t at, const 
                                  struct err *err);
 /* Appends the step as the view "regressions" has it: one JSON object. */
 bool analysis_fleet_step_write(struct analysis_fleet *fleet, size_t at, struct buf *out, struct err *err);
+
+/* Sets reason and off_bytes of each host (model/fleet/odd_hosts.h). `scratch` has room for twice `count`. */
+void analysis_odd_hosts_judge(struct odd_host *hosts, size_t count, int64_t *scratch);
+/* "another limit", "another program", "another plan"; NULL: it is like most. */
+const char *analysis_odd_hosts_reason(enum odd_host_reason reason);
+/* Appends "64 hosts; h17 differs: another limit, 15.75 GiB." or "64 hosts." of judged ones. `noun`: what each is. */
+void analysis_odd_hosts_say(const struct odd_host *hosts, size_t count, const char *noun, struct buf *out);
+
 uint64_t analysis_fleet_memory_bytes(const struct analysis_fleet *fleet);
 /* Of door/analysis_answer.c: the model of the views. */
 const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * door/analysis_live.c: see door/analysis_live.h. */
 #include "door/analysis_live.h"
+#include "model/live/live.h"
 
 #include "door/job.h"
 #include "views/live/live_write.h"

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json.h"
-#include "model/live/live.h"
+#include "exchange/live.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,6 +2,7 @@
  * door/analysis_verdict.c: what happened, where it went and what will make it fit, of whatever was read: see
  * analysis.h. */
 #include "door/analysis_subject.h"
+#include "verdict/torch_choice.h"
 
 #include "model/oom/meaning.h"
 #include "plan/person_rules.h"

@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/csv.h"
 #include "base/err.h"
-#include "verdict/around.h"
+#include "exchange/around.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct analysis_verdict_parts {
     const struct analysis_subject *module, *trace;
     const struct analysis_use *profiles; /* in the order in which they were taken */
     size_t profile_count;
-    struct verdict_around around; /* verdict/around.h */
+    struct verdict_around around; /* exchange/around.h */
     const atomic_int *wanted;     /* as of a question */
     /* Rules of whose memory a buffer is (plan/person_rules.h): those of this question, good ones
      * (analysis_own_rules_check), before those of all; each may be NULL. */

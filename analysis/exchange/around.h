@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
- * around.h: what is known around a failure or a program, and is handed to the verdict as it is: by the door, which gets
- * it from whoever gathers files. */
+ * exchange/around.h: what is known around a failure or a program, and is handed to the verdict as it is, by whoever
+ * gathers files. Texts are borrowed. */
 #pragma once
 
-#include "patch/patch.h"
-#include "verdict/capacity.h"
-#include "verdict/torch_choice.h"
-#include "verdict/unread.h"
+#include "base/err.h"
+#include "base/str.h"
+#include "exchange/capacity.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A file that a verdict would rest on, and that could not be read. */
+struct verdict_unread {
+    const char *file; /* as whoever opens files calls it */
+    struct err why;
+};
+
+enum { TORCH_CHOICE_READ_MAX = 16, TORCH_CHOICE_REASON_BYTES = 400 };
+
+/* Which of several allocator snapshots goes with an error text (verdict/torch_choice.h). Zeroed but for `text` at first. */
+struct torch_choice {
+    const char *text;            /* name of the text; NULL: it has none */
+    const char *taken, *refused; /* names of the best one and of the first that is of no use; NULL: there is none */
+    uint32_t shares;             /* of the one that is taken */
+    bool is_named;               /* that has the name of the text */
+    size_t fitting_count;        /* of the failure, the one that is taken among them */
+    size_t left_count;           /* not read */
+    char reason[TORCH_CHOICE_REASON_BYTES], why_not[TORCH_CHOICE_REASON_BYTES]; /* of taken and refused; one clause */
+};
+
+/* Where the user's source files come from. */
+struct patch_sources {
+    void *context;
+    /* The text of the file that the dump calls `name`, where it lies below a root: `*path` relative to that. False:
+     * there is none. What it gives lives at least as long as the answer. */
+    bool (*open)(void *context, const char *name, struct str *text, const char **path);
+};
 
 /* What a compiler made of a change that is advised; texts are borrowed. */
 struct verdict_compiled {

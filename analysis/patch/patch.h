@@ -11,18 +11,11 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "exchange/around.h"
 
 struct plan;
 struct variant;
 struct plan_space;
-
-/* Where sources come from. */
-struct patch_sources {
-    void *context;
-    /* The text of the file that the dump calls `name`, where it lies below a root: `*path` relative to that. False:
-     * there is none. What it gives lives at least as long as the answer. */
-    bool (*open)(void *context, const char *name, struct str *text, const char **path);
-};
 
 struct patch {
     const char *file;   /* below the root, else as the dump names it; NULL: none is known */

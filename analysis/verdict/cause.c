@@ -4,6 +4,7 @@
 #include "verdict/cause_arrays.h"
 #include "verdict/torch_moment.h"
 #include "verdict/unplanned.h"
+#include "verdict/unread.h"
 
 #include "base/sum.h"
 #include "model/memory_profile/failures.h"

@@ -5,6 +5,7 @@
  * total but for that, the plan's is taken, which is exact. */
 #include "base/sum.h"
 #include "plan/memory_fit.h"
+#include "verdict/capacity.h"
 #include "verdict/facts.h"
 #include "verdict/torch_moment.h"
 #include "verdict/unplanned.h"

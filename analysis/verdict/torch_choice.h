@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "exchange/around.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,19 +17,6 @@
 
 struct oom_meaning;    /* model/oom/model.h */
 struct memory_profile; /* model/memory_profile/model.h */
-
-enum { TORCH_CHOICE_READ_MAX = 16, TORCH_CHOICE_REASON_BYTES = 400 };
-
-/* Zeroed but for `text` at first. */
-struct torch_choice {
-    const char *text;            /* name of the text; NULL: it has none */
-    const char *taken, *refused; /* names of the best one and of the first that is of no use; NULL: there is none */
-    uint32_t shares;             /* of the one that is taken */
-    bool is_named;               /* that has the name of the text */
-    size_t fitting_count;        /* of the failure, the one that is taken among them */
-    size_t left_count;           /* not read */
-    char reason[TORCH_CHOICE_REASON_BYTES], why_not[TORCH_CHOICE_REASON_BYTES]; /* of taken and refused; one clause */
-};
 
 /* May a snapshot say more of the failure? False: the text is of no allocator of PyTorch. */
 bool torch_choice_may(const struct oom_meaning *failure);

@@ -4,11 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-
-struct verdict_unread {
-    const char *file; /* as whoever opens files calls it */
-    struct err why;
-};
+#include "exchange/around.h"
 
 /* "memory.prof could not be read: the gzip data ends, at byte 612." In the arena. */
 const char *unread_sentence(const struct verdict_unread *unread, struct arena *arena);

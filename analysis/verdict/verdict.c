@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict/facts.h"
+#include "verdict/unread.h"
 
 #include "model/memory_profile/model.h"
 #include "plan/describe.h"

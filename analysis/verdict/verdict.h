@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "exchange/around.h"
 #include "plan/category.h"
-#include "verdict/around.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,15 +8,10 @@
 #pragma once
 
 #include "base/buf.h"
+#include "exchange/confirmation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-struct confirmed_figures {
-    int64_t argument_bytes, output_bytes;
-    int64_t alias_bytes;     /* of the outputs, what takes the place of an argument */
-    int64_t temporary_bytes; /* as the compiler counts: whole pages of 16 KiB */
-};
 
 /* Of a buffer assignment: its parameters, outputs, outputs reused and temporaries. Byte for byte what the compiler
  * counts itself, but where temporaries are nothing but tables of pointers: those it leaves out. */

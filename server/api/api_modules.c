@@ -150,15 +150,15 @@ static void known_keep(_Atomic(char *) *known, const struct buf *written)
 
 /* The chips that modules of a dump were compiled for, each once. */
 struct chips {
-    const struct device *devices[8];
+    const char *devices[8];
     size_t count;
     bool may_pass; /* what a file says could not be read now */
 };
 
-static bool is_said(struct chips *said, const struct device *device)
+static bool is_said(struct chips *said, const char *device)
 {
     for (size_t at = 0; at < said->count; at++)
-        if (said->devices[at] == device)
+        if (strcmp(said->devices[at], device) == 0)
             return true;
     if (said->count < sizeof(said->devices) / sizeof(said->devices[0]))
         said->devices[said->count++] = device;
@@ -168,24 +168,25 @@ static bool is_said(struct chips *said, const struct device *device)
 static void write_chip(struct json *json, const struct snapshot_session *session, const struct snapshot_group *group,
                        struct chips *said)
 {
-    struct chip chip;
+    struct analysis_chip chip;
     struct dump_beside_lost lost = {.file = ""};
     const char *ending;
     bool is_told = dump_beside_chip(session, group, &chip, &ending, &lost);
     said->may_pass |= lost.file[0] && err_is_transient(lost.err.code);
-    if (!is_told || is_said(said, chip.device))
+    if (!is_told || is_said(said, chip.device.name))
         return;
     size_t folder_length = strlen(group->file->path) - strlen(group->file->name);
     char *file = memory_format("%.*s%s%s", (int)folder_length, group->file->path, group->stem, ending);
     json_object_begin(json);
-    json_key_text(json, "kind", chip.device->title);
+    json_key_text(json, "kind", chip.device.title);
     json_key_text(json, "plane", "");
     json_key_text(json, "file", file);
     json_key_uint(json, "count", 1);
     json_key_int(json, "memory_bytes",
-                 chip.memory_bytes > 0 ? (int64_t)chip.memory_bytes : chip.device->physical_bytes);
-    json_key_text(json, "device", chip.device->name);
-    json_key_known(json, "available_bytes", chip.device->available_bytes > 0 ? chip.device->available_bytes : -1);
+                 (int64_t)(chip.memory_bytes > 0 ? chip.memory_bytes : chip.device.physical_bytes));
+    json_key_text(json, "device", chip.device.name);
+    json_key_known(json, "available_bytes",
+                   chip.device.available_bytes > 0 ? (int64_t)chip.device.available_bytes : -1);
     json_key_bool(json, "is_of_allocator", false);
     json_object_end(json);
     free(file);

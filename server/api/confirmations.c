@@ -281,7 +281,7 @@ static void run_write(const struct run *run, bool is_done, struct json *json)
     json_key_uint(json, "resident_bytes", run->progress.resident_bytes);
     json_key(json, "confirmed");
     if (is_done)
-        confirmation_write(&run->result.confirmation, json);
+        analysis_confirmation_write(&run->result.confirmation, json);
     else
         json_null(json);
     json_key_text(json, "plan_session", is_done ? run->plan : NULL);

@@ -48,7 +48,7 @@ static bool take_trace(void *context, const void *bytes, size_t size)
 static bool take_answer(void *context, const void *bytes, size_t size)
 {
     struct recording *recording = context;
-    return profiler_answer_add(&recording->answer, bytes, size, &recording->host->err);
+    return analysis_profiler_answer_add(&recording->answer, bytes, size, &recording->host->err);
 }
 
 static void recording_begin(struct recording *recording, const struct run *run, const char *address,
@@ -59,8 +59,8 @@ static void recording_begin(struct recording *recording, const struct run *run, 
                                              .repository_root = run->folder.profiles,
                                              .session_id = run->folder.id,
                                              .host_name = address};
-    profiler_request_write(&request, &recording->message);
-    profiler_answer_begin(&recording->answer, take_trace, recording);
+    analysis_profiler_request_write(&request, &recording->message);
+    analysis_profiler_answer_begin(&recording->answer, take_trace, recording);
     recording->url = memory_format("http://%s" PROFILER_REQUEST_PATH, address);
     recording->call =
         (struct grpc_call){.url = recording->url,
@@ -99,7 +99,8 @@ static bool recording_keep(struct recording *recording)
         return false;
     }
     const char *status = recording->call.status[0] ? recording->call.status : NULL;
-    if (!profiler_answer_judge(status, recording->call.message, err) || !profiler_answer_end(&recording->answer, err))
+    if (!analysis_profiler_answer_judge(status, recording->call.message, err) ||
+        !analysis_profiler_answer_end(&recording->answer, err))
         return false;
     if (recording->answer.is_empty_trace)
         return err_set(err, ERR_notfound, ERR_NO_OFFSET, "recorded nothing: its trace is empty");

@@ -112,7 +112,7 @@ static void row_write(struct fitting *fitting, const struct candidate *candidate
                       struct json *json)
 {
     struct fit_compile compile = {.total_bytes = -1};
-    bool is_asked = candidate->job.is_confirmed && device_fit_may_compile(&candidate->job, device->name);
+    bool is_asked = candidate->job.is_confirmed && analysis_device_fit_may_compile(&candidate->job, device->name);
     if (is_asked && !atomic_load(interrupts_flag()))
         fit_compile_run(fitting->options, candidate->session, candidate->entry, device, &compile);
     json_object_begin(json);
@@ -177,12 +177,12 @@ static bool fit_module(void *context, const struct snapshot_session *session, co
     const struct subjects_place place = {
         .kind = ANALYSIS_MODULE, .opened = &entry->file->opened, .program = entry->program};
     struct candidate candidate = {.session = session, .entry = entry, .place = &place, .name = entry->program->name};
-    struct chip chip;
+    struct analysis_chip chip;
     const char *ending;
     if (fitting->options->part_count > 1)
         snprintf(candidate.split, sizeof(candidate.split), "shard=*:%lld", (long long)fitting->options->part_count);
     else if (entry->file->group && dump_beside_chip(session, entry->file->group, &chip, &ending, NULL))
-        candidate.job.own_device = chip.device->name, candidate.job.own_bytes = chip.memory_bytes;
+        candidate.job.own_device = chip.device.name, candidate.job.own_bytes = chip.memory_bytes;
     return candidate_print(fitting, &candidate);
 }
 

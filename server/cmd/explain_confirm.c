@@ -39,7 +39,7 @@ static const struct explain_confirm_answer *answer_add(struct explain_confirm *c
                                                        const char *change, const struct confirmation *confirmation)
 {
     struct buf sentence = BUF_INIT;
-    confirmation_sentence(confirmation, &sentence);
+    analysis_confirmation_sentence(confirmation, &sentence);
     confirm->answers = memory_grow(confirm->answers, &confirm->capacity, confirm->count + 1, sizeof(*confirm->answers));
     struct explain_confirm_answer *answer = &confirm->answers[confirm->count++];
     *answer = (struct explain_confirm_answer){
@@ -49,8 +49,8 @@ static const struct explain_confirm_answer *answer_add(struct explain_confirm *c
     };
     answer->compiled = (struct verdict_compiled){
         .change = answer->change,
-        .total_bytes = confirmation_needed_bytes(&confirmation->changed),
-        .is_of_dump = confirmation_is_of_dump(confirmation),
+        .total_bytes = analysis_confirmation_needed_bytes(&confirmation->changed),
+        .is_of_dump = analysis_confirmation_is_of_dump(confirmation),
         .sentence = answer->sentence,
     };
     buf_free(&sentence);

@@ -77,7 +77,7 @@ void fit_compile_run(const struct options *options, const struct snapshot_sessio
     struct fit_compile_telling telling = {.device = device->title};
     if (!before_read(session, entry->file->file, &before, reason)) {
         out->sentence = memory_format("%s.", reason);
-    } else if (!compile_input_read((struct str){before.data, before.length}, &input, &err)) {
+    } else if (!analysis_compile_input_read((struct str){before.data, before.length}, &input, &err)) {
         out->sentence = memory_format("The program before optimizations cannot be read: %s.", err.text);
     } else if (!chips_take(device, &beside, input.replica_count * input.partition_count, &target, &topology)) {
         out->sentence = memory_format("No compiler is known for %s.", device->title);

@@ -84,12 +84,12 @@ static bool changes_confirm(struct whatif_confirm_asking *asking)
     struct confirm_result result;
     whatif_confirm_run(asking, asking->options->changes.items, asking->options->changes.count,
                        asking->options->plan_folder, NULL, &result);
-    bool is_confirmed = confirmation_state(&result.confirmation) == CONFIRMATION_CONFIRMED;
+    bool is_confirmed = analysis_confirmation_state(&result.confirmation) == CONFIRMATION_CONFIRMED;
     if (asking->options->is_json) {
         buf_text(asking->out, "\"confirmed\":");
-        confirmation_write(&result.confirmation, &asking->json);
+        analysis_confirmation_write(&result.confirmation, &asking->json);
     } else {
-        confirmation_text(&result.confirmation, asking->out);
+        analysis_confirmation_text(&result.confirmation, asking->out);
     }
     confirm_free(&result);
     return is_confirmed;
@@ -108,7 +108,7 @@ static void set_print(struct whatif_confirm_asking *asking, const char *const *c
         json_array_end(&asking->json);
         json_key_bool(&asking->json, "is_confirmed_to_fit", is_fitting);
         json_key(&asking->json, "confirmed");
-        confirmation_write(confirmation, &asking->json);
+        analysis_confirmation_write(confirmation, &asking->json);
         json_object_end(&asking->json);
         return;
     }
@@ -116,7 +116,7 @@ static void set_print(struct whatif_confirm_asking *asking, const char *const *c
     for (size_t at = 0; at < count; at++)
         buf_format(asking->out, "%s%s", at > 0 ? " + " : "", changes[at]);
     buf_text(asking->out, is_fitting ? ": fits.\n  " : ":\n  ");
-    confirmation_text(confirmation, asking->out);
+    analysis_confirmation_text(confirmation, asking->out);
 }
 
 /* Of each set a folder of its own, "DIR/set-2"; NULL without --keep. free() */
@@ -150,9 +150,9 @@ static bool set_confirm(struct whatif_confirm_asking *asking, const cJSON *set, 
     whatif_confirm_run(asking, texts, count, folder, asking->has_first ? &asking->first.base : NULL, &result);
     free(folder);
     const struct confirmation *confirmation = &result.confirmation;
-    bool is_fitting = confirmation_is_of_dump(confirmation) && confirmation->changed.has_figures &&
+    bool is_fitting = analysis_confirmation_is_of_dump(confirmation) && confirmation->changed.has_figures &&
                       confirmation->changed.does_fit &&
-                      confirmed_total_bytes(&confirmation->changed.figures) <= room_bytes;
+                      analysis_confirmed_total_bytes(&confirmation->changed.figures) <= room_bytes;
     set_print(asking, texts, count, confirmation, is_fitting);
     if (!asking->has_first && result.base.has_figures) {
         asking->first = result;

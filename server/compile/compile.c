@@ -159,7 +159,7 @@ static void say_done(struct compile_result *result, const char *topology)
 static void set_figures(struct compile_result *result, const struct confirmed_figures *figures, bool is_of_compiler)
 {
     result->figures = *figures;
-    result->total_bytes = confirmed_total_bytes(figures);
+    result->total_bytes = analysis_confirmed_total_bytes(figures);
     result->has_figures = true;
     result->is_of_compiler = is_of_compiler;
 }
@@ -299,8 +299,8 @@ static bool files_write(const struct compile_request *request, const struct comp
                         struct err *err)
 {
     struct buf options = BUF_INIT;
-    bool is_done = compile_input_options(input, request->options, request->partition_count, STR(COMPILE_CHILD_DUMP),
-                                         &options, err) &&
+    bool is_done = analysis_compile_input_options(input, request->options, request->partition_count,
+                                                  STR(COMPILE_CHILD_DUMP), &options, err) &&
                    folder_write(folder, COMPILE_CHILD_MODULE, input->module, err) &&
                    (request->target.length == 0 || folder_write(folder, COMPILE_CHILD_TARGET, request->target, err)) &&
                    folder_write(folder, COMPILE_CHILD_OPTIONS, (struct str){options.data, options.length}, err);
@@ -343,12 +343,12 @@ static void run_in(const struct compile_request *request, struct compile_result 
     struct compile_input input;
     struct err err = ERR_INIT;
     char *dump = dump_make(request, folder, &err), *chips = NULL;
-    if (dump && compile_input_read(request->module, &input, &err))
+    if (dump && analysis_compile_input_read(request->module, &input, &err))
         chips = chips_of(request, &input);
     if (chips && files_write(request, &input, folder, &err) &&
         compile_watch_run(&watch, request, plugin, chips, folder, dump, &err)) {
         buf_char(&watch.version, '\0');
-        result->build = watch.version.failed ? 0 : confirmed_build(watch.version.data);
+        result->build = watch.version.failed ? 0 : analysis_confirmed_build(watch.version.data);
         result->took_ms = watch.took_ms;
         result->resident_bytes = watch.resident_bytes;
         take_end(result, &watch, request, dump);
@@ -371,7 +371,7 @@ void compile_run(const struct compile_request *asked, struct compile_result *res
     result->kind = request.target.length > 0 ? PLUGIN_CUDA : PLUGIN_TPU;
     if (result->kind == PLUGIN_CUDA) {
         request.topology = request.topology ? request.topology : "a GPU";
-    } else if (!request.topology || !compile_input_is_topology(str_of(request.topology))) {
+    } else if (!request.topology || !analysis_compile_input_is_topology(str_of(request.topology))) {
         say_refusal(result, COMPILE_CANNOT_START, "The compile could not be started: ",
                     str_of(request.topology ? "a topology is written as v5e:2x2"
                                             : "the dump does not say for which chip; --topology=v5e:2x2 says it"));

@@ -242,7 +242,7 @@ void confirm_run(const struct confirm_request *request, struct confirm_result *r
     struct work work = {.request = request, .result = result, .before = BUF_INIT, .changed = {.program = BUF_INIT}};
     const struct compile_progress begin = {.stage = COMPILE_STAGE_STARTING};
     *result = (struct confirm_result){.confirmation = {.dump_peak_bytes = -1, .predicted_bytes = -1}};
-    result->confirmation.dump_build = confirmed_build(request->module->path);
+    result->confirmation.dump_build = analysis_confirmed_build(request->module->path);
     confirm_tell(&work, &begin);
     topology_take(&work);
     if (program_before_read(&work) && goes_on(&work) && program_read(&work) && goes_on(&work))

@@ -119,7 +119,7 @@ static bool figures_take(const struct buf *answer, struct confirmed_figures *fig
         if (is_found && is_gpu)
             *figures = (struct confirmed_figures){parameters, outputs, reused, temporaries};
         else if (is_found)
-            *figures = confirmed_of_assignment(parameters, outputs, reused, temporaries);
+            *figures = analysis_confirmed_of_assignment(parameters, outputs, reused, temporaries);
     }
     cJSON_Delete(tree);
     return is_found;

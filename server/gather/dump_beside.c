@@ -72,15 +72,16 @@ static bool read_one(const struct files_place *place, size_t stem, const char *e
                                  out, lost));
 }
 
-static bool chip_of(const struct buf *bytes, struct chip *chip, const char *file, struct dump_beside_lost *lost)
+static bool chip_of(const struct buf *bytes, struct analysis_chip *chip, const char *file,
+                    struct dump_beside_lost *lost)
 {
     struct err err = ERR_INIT;
-    bool is_told = chip_read((struct str){bytes->data, bytes->length}, chip, &err);
+    bool is_told = analysis_chip_read((struct str){bytes->data, bytes->length}, chip, &err);
     dump_beside_lost_note(lost, file, &err);
     return is_told;
 }
 
-static bool chip_on_disk(const struct files_place *place, struct chip *chip, const char **ending,
+static bool chip_on_disk(const struct files_place *place, struct analysis_chip *chip, const char **ending,
                          struct dump_beside_lost *lost)
 {
     size_t stem = stem_of(place);
@@ -100,30 +101,29 @@ static bool chip_on_disk(const struct files_place *place, struct chip *chip, con
 /* Of a GPU of which the table has no row, its own figures are enough for a compiler. */
 static void target_read(const struct files_place *place, size_t stem, struct dump_beside *beside)
 {
-    struct chip chip = {.memory_bytes = 0};
+    struct analysis_chip chip = {.memory_bytes = 0};
     struct err err = ERR_INIT;
     if (!read_one(place, stem, GPU_TARGET, &beside->target, NULL) || beside->target.length == 0) {
         buf_free(&beside->target);
         return;
     }
     beside->source = &GPU_TARGET[1];
-    if (!chip_read((struct str){beside->target.data, beside->target.length}, &chip, &err))
+    if (!analysis_chip_read((struct str){beside->target.data, beside->target.length}, &chip, &err))
         return;
-    beside->memory_bytes = chip.memory_bytes > 0 ? chip.memory_bytes : (uint64_t)chip.device->physical_bytes;
-    snprintf(beside->gpu, sizeof(beside->gpu), "%s", chip.device->title);
+    beside->memory_bytes = chip.memory_bytes > 0 ? chip.memory_bytes : chip.device.physical_bytes;
+    snprintf(beside->gpu, sizeof(beside->gpu), "%s", chip.device.title);
 }
 
 void dump_beside_read(const struct files_place *place, struct dump_beside *beside)
 {
-    struct chip chip;
-    struct err err = ERR_INIT;
+    struct analysis_chip chip;
     const char *ending;
     size_t stem = stem_of(place);
     *beside = (struct dump_beside){.options = BUF_INIT, .target = BUF_INIT};
-    if (chip_on_disk(place, &chip, &ending, NULL) && chip_topology(&chip, beside->topology, &err))
+    if (chip_on_disk(place, &chip, &ending, NULL) && chip.topology[0] != '\0') {
+        memcpy(beside->topology, chip.topology, sizeof(beside->topology));
         beside->source = ending + 1;
-    else
-        beside->topology[0] = '\0';
+    }
     if (stem > 0 && !beside->source)
         target_read(place, stem, beside);
     if (stem > 0 && !read_one(place, stem, "/compile_options.pb", &beside->options, NULL))
@@ -153,7 +153,7 @@ static const struct snapshot_file *file_find(const struct snapshot_session *sess
     return found ? *found : NULL;
 }
 
-static bool chip_of_file(const struct snapshot_file *file, struct chip *chip, struct dump_beside_lost *lost)
+static bool chip_of_file(const struct snapshot_file *file, struct analysis_chip *chip, struct dump_beside_lost *lost)
 {
     struct buf bytes = BUF_INIT;
     struct err err = ERR_INIT;
@@ -166,8 +166,8 @@ static bool chip_of_file(const struct snapshot_file *file, struct chip *chip, st
 }
 
 /* Files may lack the time that is in front of the names of others (read_one). */
-static bool chip_find(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
-                      const char **ending, struct dump_beside_lost *lost)
+static bool chip_find(const struct snapshot_session *session, const struct snapshot_group *group,
+                      struct analysis_chip *chip, const char **ending, struct dump_beside_lost *lost)
 {
     size_t stamp = names_stamp_length(group->stem);
     for (size_t kind = 0; kind < CHIP_FILE_COUNT; kind++) {
@@ -181,8 +181,8 @@ static bool chip_find(const struct snapshot_session *session, const struct snaps
     return chip_on_disk(&group->file->place, chip, ending, lost);
 }
 
-bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
-                      const char **ending, struct dump_beside_lost *lost)
+bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group,
+                      struct analysis_chip *chip, const char **ending, struct dump_beside_lost *lost)
 {
     struct dump_beside_lost own = {.file = ""};
     bool is_told = chip_find(session, group, chip, ending, &own);

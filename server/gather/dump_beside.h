@@ -11,12 +11,12 @@
 #include "server/gather/snapshot.h"
 
 struct dump_beside {
-    char topology[CHIP_TOPOLOGY_SIZE]; /* "v5e:2x2"; "": not told, or a GPU */
-    const char *source;                /* "target_arguments.pb", "topology.pb", "gpu_target_config.pbtxt"; NULL: none */
-    struct buf target;                 /* the text of the last of them; empty: none there */
-    char gpu[CHIP_TOPOLOGY_SIZE];      /* its name, "NVIDIA H200"; "": not told */
-    uint64_t memory_bytes;             /* of that GPU; 0: not told */
-    struct buf options;                /* a CompileOptionsProto; empty: none there */
+    char topology[ANALYSIS_TOPOLOGY_SIZE]; /* "v5e:2x2"; "": not told, or a GPU */
+    const char *source;               /* "target_arguments.pb", "topology.pb", "gpu_target_config.pbtxt"; NULL: none */
+    struct buf target;                /* the text of the last of them; empty: none there */
+    char gpu[ANALYSIS_TOPOLOGY_SIZE]; /* its name, "NVIDIA H200"; "": not told */
+    uint64_t memory_bytes;            /* of that GPU; 0: not told */
+    struct buf options;               /* a CompileOptionsProto; empty: none there */
 };
 
 /* Of the module at `place`, on disk or in memory (then there is nothing beside it). Files that are not there, or that
@@ -36,5 +36,5 @@ void dump_beside_lost_note(struct dump_beside_lost *lost, const char *path, cons
  * (".target_arguments.pb", "/topology.pb").
  * Files of the session first, so that one in memory is found as well. False: no file says it; `lost`, if not NULL,
  * names one that could not be read. */
-bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group, struct chip *chip,
-                      const char **ending, struct dump_beside_lost *lost);
+bool dump_beside_chip(const struct snapshot_session *session, const struct snapshot_group *group,
+                      struct analysis_chip *chip, const char **ending, struct dump_beside_lost *lost);

@@ -54,20 +54,20 @@ static bool of_text(const struct snapshot_file *file, struct capacity *capacity,
 static bool find_chip(const struct snapshot_session *session, const struct snapshot_group *group,
                       struct capacity *capacity)
 {
-    struct chip chip;
+    struct analysis_chip chip;
     const char *ending;
     if (!dump_beside_chip(session, group, &chip, &ending, &capacity->lost))
         return false;
-    snprintf(capacity->source, sizeof(capacity->source), "%s, from %s", chip.device->title, ending + 1);
+    snprintf(capacity->source, sizeof(capacity->source), "%s, from %s", chip.device.title, ending + 1);
     memcpy(capacity->chip, capacity->source, sizeof(capacity->chip));
     capacity->from = CAPACITY_CHIP;
     capacity->is_named = true;
-    capacity->is_of_gpu = chip.device->platform == SPACE_PLATFORM_GPU;
+    capacity->is_of_gpu = strcmp(chip.device.platform, "gpu") == 0;
     capacity->device =
-        chip.memory_bytes == 0 ? chip.device->name : NULL; /* what a file states is no figure of the table */
+        chip.memory_bytes == 0 ? chip.device.name : NULL; /* what a file states is no figure of the table */
     capacity->is_physical = analysis_capacity_usable(
-        (uint64_t)chip.device->available_bytes,
-        chip.memory_bytes > 0 ? chip.memory_bytes : (uint64_t)chip.device->physical_bytes, &capacity->bytes);
+        chip.device.available_bytes, chip.memory_bytes > 0 ? chip.memory_bytes : chip.device.physical_bytes,
+        &capacity->bytes);
     return capacity->bytes > 0;
 }
 

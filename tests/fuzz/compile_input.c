@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * compile_input.c: the same bytes as a program, as files that tell a chip, as compile options, and as
  * the number and the name of a device. */
+#include "read/hlo/compile_input.h"
 #include "analysis/analysis.h"
+#include "read/hlo/chip.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * live.c: any bytes as what a process of a running job writes of its memory: samples are in the order of time, no size
  * is out of its bounds, the peak is none below a sample, and the JSON is whole. */
+#include "model/live/live.h"
 #include "analysis/analysis.h"
 
 #include <stdlib.h>

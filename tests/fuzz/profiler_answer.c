@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profiler_answer.c: any bytes as what a profiler server answers, whole and in pieces of several sizes: the same of
  * both, and never more of a trace than there are bytes; and as what is asked. */
+#include "read/profiler/profiler_answer.h"
 #include "analysis/analysis.h"
+#include "read/profiler/profiler_request.h"
 
 #include <stdlib.h>
 #include <string.h>

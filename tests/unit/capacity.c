@@ -2,6 +2,7 @@
  * Capacities in out-of-memory texts, and the table of devices. */
 #include "analysis/analysis.h"
 #include "read/device.h"
+#include "read/hlo/chip.h"
 
 #include "bytes.h"
 

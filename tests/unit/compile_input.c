@@ -2,6 +2,7 @@
  * compile_input.c: tests of input/compile_input and whatif/confirmed: what a compiler is handed, and when it
  * confirms. */
 #include "read/hlo/compile_input.h"
+#include "read/hlo/chip.h"
 
 #include "bytes.h"
 #include "encoded.h"

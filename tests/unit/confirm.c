@@ -2,6 +2,7 @@
  * What the compiler is asked where a person asks for changes, and what is made of its answer. That it answers so is
  * told by tests/confirm. */
 #include "edit/program.h"
+#include "whatif/confirmation.h"
 #include "wire/wire.h"
 
 #include "asked.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What processes of a running job have in use: lines of files, the peak, what grows, and files that are damaged. */
+#include "model/live/live.h"
 #include "analysis/analysis.h"
 
 #include <check.h>

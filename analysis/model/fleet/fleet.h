@@ -16,23 +16,12 @@
 
 #include "base/buf.h"
 #include "base/note.h"
+#include "exchange/fleet.h"
 #include "model/fleet/capacity_trend.h"
 #include "model/fleet/level_steps.h"
 
 enum { FLEET_RECORDS_MAX = 200000, FLEET_CATEGORIES_MAX = 64 };
 #define FLEET_NONE UINT32_MAX
-
-struct fleet_record {
-    const char *job, *module, *kind, *memory_space, *commit;
-    const char *host, *user_name, *device, *verdict;
-    const char *id, *logdir, *file, *session_id; /* of the row; of many that of the one with the largest value */
-    const char
-        *reference; /* SESSION/HOST/MODULE, as views of comparisons take it; NULL: not below this daemon's logdirs */
-    int64_t first_at_ms, last_at_ms; /* when the files were written */
-    int64_t row_count, host_count;   /* that it comes to; host_count 0: as `host` says */
-    int64_t needed_min_bytes, needed_bytes, peak_bytes, capacity_bytes;
-    const int64_t *category_bytes; /* one for each name; NULL: not known */
-};
 
 /* What all rows of one commit in a series come to. */
 struct fleet_point {

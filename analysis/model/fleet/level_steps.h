@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "exchange/fleet.h"
 
 enum {
     LEVEL_STEPS_BEFORE_MAX = 8,
@@ -23,16 +24,6 @@ enum {
     /* Fewer values than these, and it is not known whether it lasts. */
     LEVEL_STEPS_LASTING_BEFORE = 3,
     LEVEL_STEPS_LASTING_AFTER = 2,
-};
-
-struct level_step {
-    size_t at;                        /* the first value of the new level */
-    int64_t before_bytes;             /* median of the values before */
-    int64_t after_bytes;              /* median of the values from `at` on that were looked at */
-    int64_t noise_bytes;              /* a robust standard deviation */
-    int64_t threshold_bytes;          /* what the step had to exceed */
-    size_t before_count, after_count; /* values that were looked at */
-    bool is_lasting;                  /* enough of both */
 };
 
 /* `values` are bytes from 0 to SUM_MAX_BYTES_TOGETHER. The steps, in order, in `arena`; how many in `step_count`. */

@@ -10,21 +10,13 @@
 #pragma once
 
 #include "base/buf.h"
+#include "exchange/fleet.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum odd_host_reason { ODD_HOST_NOT, ODD_HOST_LIMIT, ODD_HOST_PROGRAM, ODD_HOST_PLAN };
 enum { ODD_HOSTS_NAMED_MAX = 4 };
-
-struct odd_host {
-    const char *name, *program;
-    int64_t needed_bytes, capacity_bytes;
-    /* out */
-    enum odd_host_reason reason;
-    int64_t off_bytes; /* from the median, of two from the other one; 0: not known */
-};
 
 /* Sets reason and off_bytes of each. `scratch` has room for twice `count`. */
 void odd_hosts_judge(struct odd_host *hosts, size_t count, int64_t *scratch);

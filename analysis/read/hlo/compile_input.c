@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/hlo/compile_input.h"
+#include "read/hlo/chip.h"
 
 #include "compile.fields.h"
 #include "hlo.fields.h"

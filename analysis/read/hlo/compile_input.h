@@ -10,15 +10,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
-#include "read/hlo/chip.h"
+#include "exchange/compile_input.h"
 
 #include <stdint.h>
-
-struct compile_input {
-    struct str module;                      /* of a HloModuleProto: a part of the bytes that were read */
-    int64_t replica_count, partition_count; /* of the module's own device assignment; 1 without one; up to 65,536 */
-    bool has_shardy;                        /* its shardings are those of Shardy: GSPMD would see none */
-};
 
 /* `program` is a HloProto (a module in field 1, as in *.hlo.pb of a dump) or a bare HloModuleProto. `malformed` or
  * `truncated` where it is neither; what is inside of the computations is not looked at. */

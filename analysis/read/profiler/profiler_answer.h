@@ -7,39 +7,11 @@
 #pragma once
 
 #include "base/err.h"
+#include "exchange/profiler.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Takes the next bytes of the trace, an XSpace; false ends the reading, and why is its own to keep. */
-typedef bool profiler_answer_take(void *context, const void *bytes, size_t size);
-
-struct profiler_answer {
-    profiler_answer_take *take;
-    void *context;
-    /* What was found so far. */
-    uint64_t trace_bytes; /* given to `take` */
-    bool is_empty_trace;  /* the server says that nothing was recorded */
-
-    /* Where the reading is: profiler_answer.c. */
-    enum profiler_answer_step {
-        PROFILER_ANSWER_PREFIX,
-        PROFILER_ANSWER_TAG,
-        PROFILER_ANSWER_NUMBER,
-        PROFILER_ANSWER_LENGTH,
-        PROFILER_ANSWER_SKIPPED,
-        PROFILER_ANSWER_TRACE,
-        PROFILER_ANSWER_END
-    } step;
-    uint64_t at_bytes;     /* read of the answer */
-    uint64_t message_left; /* bytes of the message not read yet */
-    uint64_t field_left;   /* of the field */
-    uint64_t number;       /* as far as it is read */
-    unsigned shift;        /* bits of it that are read */
-    unsigned prefix_count;
-    uint64_t field; /* its number */
-};
 
 /* All else of `answer` becomes 0. */
 void profiler_answer_begin(struct profiler_answer *answer, profiler_answer_take *take, void *context);

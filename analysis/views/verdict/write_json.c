@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "patch/patch.h"
 #include "views/verdict/write.h"
 
 #include "views/arrays_write.h"

@@ -48,7 +48,7 @@ static void odd_write(const struct odd_host *hosts, size_t count, struct json *j
             continue;
         json_object_begin(json);
         json_key_text(json, "name", hosts[at].name);
-        json_key_text(json, "reason", odd_hosts_reason(hosts[at].reason));
+        json_key_text(json, "reason", analysis_odd_hosts_reason(hosts[at].reason));
         json_key_text(json, "program", hosts[at].program);
         json_key_known(json, "needed_bytes", hosts[at].needed_bytes);
         json_key_known(json, "capacity_bytes", hosts[at].capacity_bytes);
@@ -63,8 +63,8 @@ static void member_write(const struct buf *notice, struct odd_host *hosts, size_
 {
     struct buf sentence = BUF_INIT;
     int64_t *scratch = memory_new(2 * count * sizeof(*scratch));
-    odd_hosts_judge(hosts, count, scratch);
-    odd_hosts_say(hosts, count, are_files ? "file" : "host", &sentence);
+    analysis_odd_hosts_judge(hosts, count, scratch);
+    analysis_odd_hosts_say(hosts, count, are_files ? "file" : "host", &sentence);
     buf_add(out, notice->data, notice->length - 1);
     buf_text(out, ",\"hosts\":");
     struct json json = JSON_INIT(out);
