@@ -92,10 +92,10 @@ void analysis_fleet_free(struct analysis_fleet *fleet)
 
 static void texts_keep(struct analysis_fleet *fleet, struct fleet_record *record)
 {
-    const char **const texts[] = {&record->job,     &record->module,   &record->kind,       &record->memory_space,
-                                  &record->commit,  &record->host,     &record->device,     &record->id,
-                                  &record->file,    &record->logdir,   &record->session_id, &record->reference,
-                                  &record->verdict, &record->user_name};
+    const char **const texts[] = {&record->job,     &record->module,    &record->kind,         &record->memory_space,
+                                  &record->commit,  &record->host,      &record->device,       &record->id,
+                                  &record->file,    &record->logdir,    &record->session_id,   &record->reference,
+                                  &record->verdict, &record->user_name, &record->configuration};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
         *texts[i] = analysis_fleet_kept(fleet, *texts[i]);
 }

@@ -46,7 +46,8 @@ static void analysis_verdict_make(struct job *job, const void *in, void *to, str
         return;
     verdict_make(&parts, asked->scratch, &job->arena, verdict);
     if (asked->row != NULL) {
-        const struct verdict_row_form form = {asked->row->form, false, asked->row->lead, asked->row->lead_count};
+        const struct verdict_row_form form = {asked->row->form, false, asked->row->lead, asked->row->lead_count,
+                                              asked->row->configuration};
         write_verdict_row(verdict, &form, asked->scratch, asked->out);
     } else if (asked->format == ANALYSIS_VERDICT_TEXT) {
         write_verdict_text(verdict, asked->out);
@@ -175,7 +176,7 @@ bool analysis_verdict(const struct analysis_verdict_parts *parts, enum analysis_
 static void row_alone(const struct analysis_row_form *form, bool is_head, struct buf *out)
 {
     struct buf scratch = BUF_INIT;
-    const struct verdict_row_form alone = {form->form, is_head, form->lead, form->lead_count};
+    const struct verdict_row_form alone = {form->form, is_head, form->lead, form->lead_count, form->configuration};
     write_verdict_row(NULL, &alone, &scratch, out);
     buf_free(&scratch);
 }

@@ -52,6 +52,7 @@ struct analysis_row_form {
     enum csv_form form;
     const struct csv_cell *lead;
     size_t lead_count;
+    const char *configuration; /* of the job, as its label says; NULL: as the program does (plan/configuration.h) */
 };
 bool analysis_verdict_row(const struct analysis_verdict_parts *parts, const struct analysis_row_form *form,
                           struct buf *out, struct err *err);

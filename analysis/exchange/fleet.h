@@ -9,7 +9,7 @@
 
 /* A row of `memviewd index`, or what many of them come to. */
 struct fleet_record {
-    const char *job, *module, *kind, *memory_space, *commit;
+    const char *job, *module, *kind, *memory_space, *configuration, *commit;
     const char *host, *user_name, *device, *verdict;
     const char *id, *logdir, *file, *session_id; /* of the row; of many that of the one with the largest value */
     const char

@@ -3,6 +3,7 @@
 #include "verdict/unread.h"
 
 #include "model/memory_profile/model.h"
+#include "plan/configuration.h"
 #include "plan/describe.h"
 #include "verdict/torch_choice.h"
 #include "verdict/torch_join.h"
@@ -162,6 +163,8 @@ static void facts_gather(struct verdict_facts *facts)
         failure != NULL && failure->module.text.data != NULL ? arena_text(facts->arena, failure->module.text)
         : facts->parts->plan != NULL && facts->is_of_plan    ? arena_text(facts->arena, facts->parts->plan->hlo.name)
                                                              : NULL;
+    facts->out->configuration =
+        facts->parts->plan != NULL && facts->is_of_plan ? configuration_text(facts->parts->plan, facts->arena) : NULL;
 }
 
 /* ---- what could not be read ---- */

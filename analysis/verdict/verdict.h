@@ -258,7 +258,8 @@ struct verdict_not_read {
 
 struct verdict {
     const char *sentence;
-    const char *program; /* "jit_step"; NULL: none is named */
+    const char *program;       /* "jit_step"; NULL: none is named */
+    const char *configuration; /* of that program: plan/configuration.h; NULL: not known */
     enum verdict_fits fits;
     struct verdict_cause cause;
     struct verdict_fit fit;

@@ -95,6 +95,38 @@ def test_what_is_a_regression_is_the_same_everywhere_and_true(t, database):
     print(f"{len(found & truth)} of {len(truth)} steps are found, {len(found - truth)} more")
 
 
+def test_two_configurations_of_one_job_are_no_regression(t, database):
+    """twice the batch beside the old one from commit 20 on: points, steps and the page are those of each"""
+    database.apply_schema()
+    steady, step = "calm", "exact, 3 GiB of 8"
+    plant(database, {steady: OTHERS[steady][0], step: STEPS[step][0]})
+    for job in (steady, step):
+        database.execute(f"UPDATE memviewd.rows SET configuration = '8 devices, batch 64x1024' WHERE job = '{job}'")
+        names = database.value("SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'rows' "
+                               "AND is_generated = 'NEVER' AND column_name NOT IN ('id', 'needed_bytes', 'configuration')")
+        database.execute(f"INSERT INTO memviewd.rows (id, needed_bytes, configuration, {names}) SELECT id || '-large', needed_bytes + {5 * GIB}, '8 devices, batch 128x1024', {names} "
+                         f"FROM memviewd.rows WHERE job = '{job}' AND substr(commit, 2)::integer >= 20")
+    database.execute("SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.rows UNION SELECT point_id FROM memviewd.points)); ANALYZE")
+    queries.known_regressions(t, database)
+    equal((by_sql(database), by_page(t, database)), ({(step, "c12")}, {(step, "c12")}))
+    (found,) = queries.ask(database, "grew")
+    equal(found["configuration"], "8 devices, batch 64x1024")
+    daemon = t.serve(f"--catalog={database.url}")
+    series = daemon.get_json("/api/v1/fleet/series", job=steady)["data"]["rows"]
+    equal(sorted((row["configuration"], row["commit_count"], row["needed_bytes"]) for row in series),
+          [("8 devices, batch 128x1024", 20, 13 * GIB), ("8 devices, batch 64x1024", 40, 8 * GIB)])
+    (row,) = daemon.get_json("/api/v1/fleet/regressions")["data"]["rows"]
+    assert row["sentence"].startswith(f"{step}: jit_train_step (8 devices, batch 64x1024) needs 3.00 GiB more since c12"), row["sentence"]
+
+
+def test_rows_of_before_configurations_keep_their_points(t, database):
+    """the ids that point_id and series_id gave then"""
+    database.apply_schema()
+    equal(database.value("SELECT memviewd.point_id('j', 'm', 'module', 'HBM', 'c', NULL) = memviewd.point_id('j', 'm', 'module', 'HBM', 'c') AND "
+                         "memviewd.series_id('j', NULL, 'module', 'HBM', NULL) = memviewd.series_id('j', NULL, 'module', 'HBM') AND "
+                         "memviewd.point_id('j', 'm', 'module', 'HBM', 'c', '') <> memviewd.point_id('j', 'm', 'module', 'HBM', 'c')"), "t")
+
+
 def test_a_regression_that_goes_away_is_gone_everywhere_and_may_come_back(t, database):
     database.apply_schema()
     job = "exact, 3 GiB of 8"

@@ -151,9 +151,9 @@ def measure_page(binary, database, runs):
 
 
 def measure_regressions(binary, database):
-    database.execute("INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, logdir, changed_at, settled_at) "
-                     "SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, '', now(), now() "
-                     "FROM (SELECT DISTINCT job, module, kind, memory_space FROM memviewd.points WHERE job IS NOT NULL) AS series")
+    database.execute("INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, changed_at, settled_at) "
+                     "SELECT memviewd.series_id(job, module, kind, memory_space, configuration), job, module, kind, memory_space, configuration, '', now(), now() "
+                     "FROM (SELECT DISTINCT job, module, kind, memory_space, configuration FROM memviewd.points WHERE job IS NOT NULL) AS series")
     count = database.value("SELECT count(*) FROM memviewd.settled_series")
     table("regressions", "by the clock", "memviewd's processor time", "PostgreSQL's")
     with tempfile.TemporaryDirectory() as folder:

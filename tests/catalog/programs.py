@@ -19,7 +19,7 @@ def plant(database, hosts=HOSTS):
         lines.append(f"INSERT INTO memviewd.files (file_id, logdir, file, state, row_count) VALUES ('f{host}', '/profiles', 'pod/host{host}.xplane.pb', '', {MODULES});")
         for module in range(MODULES):
             reason, off = ODD.get((f"jit_m{module}", host), ("", 0))
-            values = {"schema_version": 2, "id": f"'{host}-{module}'", "file_id": f"'f{host}'", "logdir": "'/profiles'", "file": f"'pod/host{host}.xplane.pb'", "modified_at": "now()",
+            values = {"schema_version": 3, "id": f"'{host}-{module}'", "file_id": f"'f{host}'", "logdir": "'/profiles'", "file": f"'pod/host{host}.xplane.pb'", "modified_at": "now()",
                       "job": "'pod'", "commit": "'c1'", "labels": "'{}'", "kind": "'module'", "session": "'run'", "host": f"'host{host}'", "module": f"'jit_m{module}'",
                       "program_id": f"'{10 + module + 100 * (reason == 'another program')}'", "verdict": "'Needs so much.'", "memory_space": "'HBM'",
                       "needed_bytes": (2 + module) * GIB + off, "capacity_bytes": (15 if reason == "another limit" else 16) * GIB, "peak_bytes": GIB}

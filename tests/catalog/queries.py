@@ -19,8 +19,8 @@ def ask(database, name):
 
 def known_regressions(t, database):
     """what `memviewd index` finds in points that were there before it"""
-    database.execute("INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, changed_at, settled_at) SELECT DISTINCT "
-                     "memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, now(), now() FROM memviewd.points WHERE job IS NOT NULL")
+    database.execute("INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, changed_at, settled_at) SELECT DISTINCT "
+                     "memviewd.series_id(job, module, kind, memory_space, configuration), job, module, kind, memory_space, configuration, now(), now() FROM memviewd.points WHERE job IS NOT NULL")
     t.write("one/h.xplane.pb", b"") # a row without a verdict
     writing.index(t, database, os.path.join(t.folder(), "one"))
 

@@ -41,9 +41,9 @@ def index(t, database, receiver, *arguments):
 
 def settle_anew(database):
     """as it stood when the round was complete and nothing was found yet"""
-    database.execute("DELETE FROM memviewd.regressions; INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, run_id, changed_at, settled_at) "
-                     "SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, max(run_id), now(), now() "
-                     "FROM memviewd.points, memviewd.index_runs GROUP BY 1, 2, 3, 4, 5")
+    database.execute("DELETE FROM memviewd.regressions; INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, run_id, changed_at, settled_at) "
+                     "SELECT memviewd.series_id(job, module, kind, memory_space, configuration), job, module, kind, memory_space, configuration, max(run_id), now(), now() "
+                     "FROM memviewd.points, memviewd.index_runs GROUP BY 1, 2, 3, 4, 5, 6")
 
 
 @contextlib.contextmanager
@@ -291,8 +291,9 @@ def test_a_part_that_never_comes_back_holds_up_for_a_day(t, database):
         index(t, database, receiver, away, "--shard=0/2")
         index(t, database, receiver, away, "--shard=1/2")
         database.execute("UPDATE memviewd.index_runs SET finished_at = NULL, is_round_end = false")
-        database.execute("INSERT INTO memviewd.series_changes SELECT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, logdirs[1], "
-                         "run_id, now() FROM (SELECT DISTINCT job, module, kind, memory_space FROM memviewd.points) AS series, memviewd.index_runs")
+        database.execute("INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, run_id, changed_at) "
+                         "SELECT memviewd.series_id(job, module, kind, memory_space, configuration), job, module, kind, memory_space, configuration, logdirs[1], "
+                         "run_id, now() FROM (SELECT DISTINCT job, module, kind, memory_space, configuration FROM memviewd.points) AS series, memviewd.index_runs")
         index(t, database, receiver)
         equal(told(receiver), [])
         database.execute("UPDATE memviewd.series_changes SET changed_at = changed_at - interval '25 hours' WHERE settled_at IS NULL")
@@ -365,8 +366,8 @@ def test_half_of_a_commit_that_comes_while_steps_are_looked_for_is_not_told(t, d
                 wait_until(lambda: is_waited_for(database, "points"), what="that it has the series, and is about to read their points")
                 commits = ", ".join(f"'{commit_of(day)}'" for day in range(BAD_DAY, DAYS + 1))
                 execute(f"UPDATE memviewd.points SET needed_bytes = needed_bytes / 3 * 4 WHERE job = '{job}' AND commit IN ({commits});"
-                        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, logdir, run_id, changed_at, settled_at) "
-                        f"SELECT DISTINCT memviewd.series_id(job, module, kind, memory_space), job, module, kind, memory_space, '/elsewhere', 1, now(), {settled_at} "
+                        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, run_id, changed_at, settled_at) "
+                        f"SELECT DISTINCT memviewd.series_id(job, module, kind, memory_space, configuration), job, module, kind, memory_space, configuration, '/elsewhere', 1, now(), {settled_at} "
                         f"FROM memviewd.points WHERE job = '{job}'; COMMIT")
                 said = process.communicate(timeout=300)[1]
             equal((process.returncode, told(receiver), database.value(f"SELECT count(*) FROM memviewd.regressions WHERE job = '{job}'")), (0, [], "0"), said)

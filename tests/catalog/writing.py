@@ -67,10 +67,10 @@ def check_balance(database, rows):
     groups = {}
     for row in rows:
         if row["verdict"] is not None:
-            groups.setdefault(tuple(row[name] for name in ("job", "module", "kind", "memory_space", "commit")), []).append(row)
+            groups.setdefault(tuple(row[name] for name in ("job", "module", "kind", "memory_space", "configuration", "commit")), []).append(row)
     equal(len(points), len(groups))
     for point in points.values():
-        group = groups[tuple(point[name] for name in ("job", "module", "kind", "memory_space", "commit"))]
+        group = groups[tuple(point[name] for name in ("job", "module", "kind", "memory_space", "configuration", "commit"))]
         largest = max((row["needed_bytes"] for row in group if row["needed_bytes"] is not None), default=None)
         least = min((row["needed_bytes"] for row in group if row["needed_bytes"] is not None), default=None)
         equal((point["row_count"], point["needed_bytes"], point["needed_min_bytes"]),

@@ -128,7 +128,7 @@ static void ask_rows(const struct analysis_verdict_parts *parts)
 {
     static const struct csv_cell lead = {.head = "file", .kind = CSV_TEXT, .text = "f"};
     for (int form = CSV_COMMAS; form <= CSV_COPY; form++) {
-        const struct analysis_row_form asked = {(enum csv_form)form, &lead, 1};
+        const struct analysis_row_form asked = {.form = (enum csv_form)form, .lead = &lead, .lead_count = 1};
         struct buf out = BUF_INIT;
         struct err err = ERR_INIT;
         if (!analysis_verdict_row(parts, &asked, &out, &err))

@@ -75,23 +75,31 @@ def test_both_formats_have_the_same_rows_and_types(t):
         assert seen <= {int if whole else str, type(None)}, (name, seen)
 
 
+def test_the_configuration_is_that_of_the_program_or_of_the_label(t):
+    path = os.path.join(t.fixtures, "programs", "z-base")
+    (row,) = rows_of(t, path)
+    equal(row["configuration"], "1 device, batch 8x1024")
+    (row,) = rows_of(t, "--label=configuration=v5e-64, long", path)
+    equal((row["configuration"], loads(row["labels"])), ("v5e-64, long", {"configuration": "v5e-64, long"}))
+
+
 def declared(t, form):
     """what --schema=FORM declares: {name: (type, may it be null)}"""
     text = index(t, f"--schema={form}").stdout
     if form == "arrow":
         (version,) = loads(text)["schema"]["metadata"]
-        equal(version, {"key": "memviewd.schema_version", "value": "2"})
+        equal(version, {"key": "memviewd.schema_version", "value": "3"})
         return {one["name"]: ("int64" if one["type"] == {"name": "int", "bitWidth": 64, "isSigned": True} else one["type"]["name"], one["nullable"])
                 for one in loads(text)["schema"]["fields"]}
     if form == "bigquery":
-        assert "version 2." in loads(text)[0]["description"], text[:200]
+        assert "version 3." in loads(text)[0]["description"], text[:200]
         return {one["name"]: (one["type"], one["mode"] == "NULLABLE") for one in loads(text)}
     if form == "json":
         schema = loads(text)
-        equal((schema["required"], schema["properties"]["schema_version"]["const"]), (list(schema["properties"]), 2))
+        equal((schema["required"], schema["properties"]["schema_version"]["const"]), (list(schema["properties"]), 3))
         return {name: (one["type"][0] if isinstance(one["type"], list) else one["type"], isinstance(one["type"], list))
                 for name, one in schema["properties"].items()}
-    assert text.startswith("-- Columns of memviewd index, version 2.\n"), text[:200]
+    assert text.startswith("-- Columns of memviewd index, version 3.\n"), text[:200]
     if form == "clickhouse":
         return {name: (kind.removeprefix("Nullable(").removesuffix(")") if kind.startswith("Nullable") else kind, kind.startswith("Nullable"))
                 for name, kind in re.findall(r"(?m)^    `(\w+)` (.+) COMMENT '", text)}

@@ -68,7 +68,7 @@ def test_parquet_is_the_lines_for_every_reader(t):
     table = pyarrow.parquet.read_table(path)
     table.validate(full=True)
     equal(without_metadata(table.schema), without_metadata(arrow_schema(t)))
-    equal(table.schema.metadata[b"memviewd.schema_version"], b"2")
+    equal(table.schema.metadata[b"memviewd.schema_version"], b"3")
     equal(as_lines(table.to_pylist()), rows)
     found = duckdb.sql(f"SELECT * REPLACE (strftime(modified_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') AS modified_at) FROM '{path}'")
     equal([dict(zip(found.columns, row)) for row in found.fetchall()], rows)

@@ -109,6 +109,25 @@ START_TEST(the_commit_and_the_host_that_were_planted_are_found)
 }
 END_TEST
 
+/* Since day 10 with twice the batch beside the old one; of which alone it says so where there are several. */
+START_TEST(two_configurations_are_no_regression)
+{
+    made.count = 0;
+    for (int day = 1; day <= 20; day++) {
+        record_add("bert", "jit_step", day, "host0", (day < 15 ? 5 : 6) * GIB)->configuration = "1 device, batch 8x64";
+        if (day >= 10)
+            record_add("bert", "jit_step", day, "host0", 9 * GIB)->configuration = "1 device, batch 16x64";
+    }
+    const struct fleet *fleet = built();
+    ck_assert_uint_eq(fleet->series_count, 2);
+    ck_assert_uint_eq(fleet->point_count, 31);
+    ck_assert_uint_eq(fleet->step_count, 1);
+    const char *sentence = fleet_step_sentence(fleet, &fleet->steps[0], &arena, &scratch);
+    ck_assert_msg(strncmp(sentence, "bert: jit_step (1 device, batch 8x64) needs 1.00 GiB more since c15", 67) == 0,
+                  "%s", sentence);
+}
+END_TEST
+
 START_TEST(the_line_of_a_job_is_its_largest_module)
 {
     story();
@@ -328,6 +347,7 @@ int main(void)
     TCase *tcase = tcase_create("fleet");
     tcase_add_checked_fixture(tcase, arena_begin, arena_end);
     tcase_add_test(tcase, the_commit_and_the_host_that_were_planted_are_found);
+    tcase_add_test(tcase, two_configurations_are_no_regression);
     tcase_add_test(tcase, the_line_of_a_job_is_its_largest_module);
     tcase_add_test(tcase, the_order_of_records_changes_nothing);
     tcase_add_test(tcase, rows_and_what_they_come_to_are_the_same_points);

@@ -31,7 +31,7 @@ static int series_order(const struct fleet_building *building, const struct flee
 {
     return text_order(a->job, b->job) ?: (building->fleet->is_by_host ? text_order(a->host, b->host) : 0)
         ?: text_order(a->module, b->module) ?: text_order(a->kind, b->kind)
-        ?: text_order(a->memory_space, b->memory_space);
+        ?: text_order(a->memory_space, b->memory_space) ?: text_order(a->configuration, b->configuration);
 }
 
 static int place_order(const struct fleet_building *building, const struct fleet_record *a,

@@ -2,9 +2,9 @@
  * fleet.h: what many jobs took over their commits: series of points, steps in them, hosts that differ, what fails next.
  *
  * In:     records: rows of `memviewd index`, or what many of them come to (docs/operate/fleet.md), in any order.
- * Out:    jobs, of each its series (a module, or whatever else has figures, in a memory space), of each its points: one
- *         a commit, ordered by when it was first seen; if that is asked for, each host has series of its own. The same
- *         records in another order make the same fleet.
+ * Out:    jobs, of each its series (a module, or whatever else has figures, of a configuration in a memory space), of
+ *         each its points: one a commit, ordered by when it was first seen; if that is asked for, each host has series
+ *         of its own. The same records in another order make the same fleet.
  * Value:  of a record needed_bytes; in a series where no record has that, peak_bytes. That of a point is the largest of
  *         its records, for the device that needs most decides whether a job runs.
  * Rules:  steps: level_steps.h; what fails next: capacity_trend.h. Hosts of one point: with three or more, one differs

@@ -21,6 +21,36 @@ static const char *fleet_sentences_taken(struct arena *arena, const struct buf *
 /* A name out of a file, without what would end a line; cut between letters. */
 static void name_say(struct buf *out, const char *name) { buf_printable_cut(out, str_of(name), NAME_MAX); }
 
+/* Do they differ in their configuration alone? Such series lie side by side. */
+static bool is_of_same_module(const struct fleet *fleet, uint32_t series, uint32_t other)
+{
+    const struct fleet_record *a = fleet_record_of(fleet, fleet->series[series].first_point);
+    const struct fleet_record *b = fleet_record_of(fleet, fleet->series[other].first_point);
+    const char *const texts[][2] = {{a->job, b->job},
+                                    {a->module, b->module},
+                                    {a->kind, b->kind},
+                                    {a->memory_space, b->memory_space},
+                                    {fleet_host_of(fleet, series), fleet_host_of(fleet, other)}};
+    bool is_same = true;
+    for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]) && is_same; at++) {
+        const char *left = texts[at][0], *right = texts[at][1];
+        is_same = left == NULL || right == NULL ? left == right : strcmp(left, right) == 0;
+    }
+    return is_same;
+}
+
+/* " (8 devices, batch 64x1024)", where the job has several configurations of the module. */
+static void configuration_say(const struct fleet *fleet, uint32_t series, const char *configuration, struct buf *out)
+{
+    bool has_others = (series > 0 && is_of_same_module(fleet, series, series - 1)) ||
+                      (series + 1 < fleet->series_count && is_of_same_module(fleet, series, series + 1));
+    if (!has_others)
+        return;
+    buf_text(out, " (");
+    name_say(out, configuration != NULL ? configuration : "configuration not known");
+    buf_char(out, ')');
+}
+
 /* "bert: jit_train_step needs"; of allocators and profiles, which have no module: "bert: memory needs". */
 static void subject_say(const struct fleet *fleet, uint32_t point, bool is_of_peaks, struct buf *out)
 {
@@ -28,6 +58,7 @@ static void subject_say(const struct fleet *fleet, uint32_t point, bool is_of_pe
     name_say(out, record->job);
     buf_text(out, ": ");
     name_say(out, record->module != NULL ? record->module : record->kind != NULL ? record->kind : "memory");
+    configuration_say(fleet, fleet->points[point].series, record->configuration, out);
     const char *host = fleet_host_of(fleet, fleet->points[point].series);
     if (host != NULL) {
         buf_text(out, " on ");

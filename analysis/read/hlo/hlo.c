@@ -4,6 +4,7 @@
  * protobuf rules say: both passes just walk all occurrences. */
 #include "read/hlo/hlo.h"
 
+#include "compile.fields.h"
 #include "hlo.fields.h"
 #include "read/hlo/hlo_assignment.h"
 #include "read/hlo/hlo_frames.h"
@@ -54,6 +55,25 @@ static void devices_read(struct wire assignment, struct hlo *hlo)
     hlo->partition_count = is_sane ? computations : 1;
 }
 
+/* The value of its last "xla.sdy.meshes". */
+static void meshes_read(struct wire attributes, struct hlo *hlo)
+{
+    while (wire_next(&attributes)) {
+        if (attributes.number != FRONTEND_ATTRIBUTES_MAP)
+            continue;
+        struct wire entry = wire_message(&attributes);
+        struct str key = {"", 0}, value = {"", 0};
+        while (wire_next(&entry)) {
+            if (entry.number == FRONTEND_ATTRIBUTES_ENTRY_KEY)
+                key = wire_text(&entry);
+            else if (entry.number == FRONTEND_ATTRIBUTES_ENTRY_VALUE)
+                value = wire_text(&entry);
+        }
+        if (str_equal(key, STR("xla.sdy.meshes")))
+            hlo->meshes = value;
+    }
+}
+
 static void count_module(struct wire module, struct hlo *hlo)
 {
     hlo->has_module = true;
@@ -69,6 +89,7 @@ static void count_module(struct wire module, struct hlo *hlo)
         case HLO_MODULE_PROTO_SPMD_PARAMETERS_SHARDINGS: hlo->sharding_count++; break;
         case HLO_MODULE_PROTO_BUFFER_DONOR: hlo->donor_bytes = wire_text(&module); break;
         case HLO_MODULE_PROTO_DEVICE_ASSIGNMENT: devices_read(wire_message(&module), hlo); break;
+        case HLO_MODULE_PROTO_FRONTEND_ATTRIBUTES: meshes_read(wire_message(&module), hlo); break;
         case HLO_MODULE_PROTO_SCHEDULE:
             hlo->has_schedule = true;
             count_sequences(wire_message(&module), hlo);

@@ -116,6 +116,7 @@ struct hlo {
     struct str *assignment_bytes;
     struct str *shardings; /* of the entry's parameters, by number: OpSharding messages, where the module lists them */
     uint32_t sharding_count;
+    struct str meshes;        /* Shardy's, as text, by the module's attribute "xla.sdy.meshes"; empty: not said */
     struct str donor_bytes;   /* the last buffer_donor message */
     struct str shape_bytes;   /* of the entry, a ProgramShapeProto with layouts; empty: not said */
     uint64_t device_count;    /* that run the program together, up to HLO_DEVICES_MAX; 1 where it is not said */

@@ -121,6 +121,7 @@ static void line_write(const struct chart *chart, uint32_t at, const struct tool
     json_key_text(json, "module", record->module);
     json_key_text(json, "kind", record->kind);
     json_key_text(json, "memory_space", record->memory_space);
+    json_key_text(json, "configuration", record->configuration);
     json_key_text(json, "host", fleet_host_of(chart->fleet, at));
     json_key_text(json, "measure", series->is_of_peaks ? "peak" : "needed");
     json_key_text(json, "trend", capacity_trend_kind_name(series->trend.kind));

@@ -33,6 +33,7 @@ VALUE(job, views_text(line.record->job))
 VALUE(module, views_text(line.record->module))
 VALUE(kind, views_text(line.record->kind))
 VALUE(space, views_text(line.record->memory_space))
+VALUE(configuration, views_text(line.record->configuration))
 VALUE(commit, views_text(line.record->commit))
 VALUE(needed, table_integer(line.host->bytes))
 VALUE(usual, table_integer(line.host->usual_bytes))
@@ -66,6 +67,8 @@ static const struct table_column columns[] = {
      .help = "Unix time in ms"},
     {COLUMN_NUMBER("", last_at, "unix_ms"), .json = "last_at_ms", .csv = "last_at_ms"},
     {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "module, memory, failure, profiles"},
+    {COLUMN_TEXT("configuration", configuration), .is_searched = true, .json = "configuration", .csv = "configuration",
+     .help = "devices, mesh and batch that it was compiled for"},
     {COLUMN_TEXT("space", space), .json = "memory_space", .csv = "memory_space", .help = "memory space: HBM"},
     {.name = NULL},
 };

@@ -38,6 +38,7 @@ VALUE(job, views_text(line.record->job))
 VALUE(module, views_text(line.record->module))
 VALUE(kind, views_text(line.record->kind))
 VALUE(space, views_text(line.record->memory_space))
+VALUE(configuration, views_text(line.record->configuration))
 VALUE(commit, views_text(line.record->commit))
 VALUE(user, views_text(line.record->user_name))
 VALUE(host, views_text(fleet_host_of(line.fleet, line.point->series)))
@@ -111,6 +112,8 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("hosts", hosts, "count"), .json = "host_count", .csv = "host_count", .title = "Hosts", .help = "that it was seen on"},
     {COLUMN_NUMBER("rows", rows, "count"), .json = "row_count", .csv = "row_count", .help = "rows of the index"},
     {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "module, memory, failure, profiles"},
+    {COLUMN_TEXT("configuration", configuration), .is_searched = true, .json = "configuration", .csv = "configuration",
+     .help = "devices, mesh and batch that it was compiled for"},
     {COLUMN_TEXT("space", space), .json = "memory_space", .csv = "memory_space", .help = "memory space: HBM"},
     {COLUMN_TEXT("user", user), .json = "user_name", .csv = "user_name", .help = "its label"},
     {COLUMN_TEXT("host", host), .json = "host", .csv = "host", .help = "with by=host"},

@@ -47,6 +47,7 @@ VALUE(job, views_text(line.record->job))
 VALUE(module, views_text(line.record->module))
 VALUE(kind, views_text(line.record->kind))
 VALUE(space, views_text(line.record->memory_space))
+VALUE(configuration, views_text(line.record->configuration))
 VALUE(commit, views_text(line.record->commit))
 VALUE(commit_before, views_text(line.before->commit))
 VALUE(direction, table_text(fleet_step_change(line.step) > 0 ? STR("regression") : STR("improvement")))
@@ -107,6 +108,8 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("", category_change, "bytes"), .json = "category_change_bytes", .csv = "category_change_bytes"},
     {COLUMN_TEXT("", commit_before), .json = "commit_before", .csv = "commit_before"},
     {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .help = "module, memory, failure, profiles"},
+    {COLUMN_TEXT("configuration", configuration), .is_searched = true, .json = "configuration", .csv = "configuration", .title = "Configuration",
+     .help = "devices, mesh and batch that it was compiled for"},
     {COLUMN_TEXT("space", space), .json = "memory_space", .csv = "memory_space", .help = "memory space: HBM"},
     {COLUMN_TEXT("", session_before), .json = "session_id_before", .csv = "session_id_before"},
     {COLUMN_TEXT("", session), .json = "session_id", .csv = "session_id"},

@@ -53,6 +53,7 @@ VALUE(job, views_text(line.record->job))
 VALUE(module, views_text(line.record->module))
 VALUE(kind, views_text(line.record->kind))
 VALUE(space, views_text(line.record->memory_space))
+VALUE(configuration, views_text(line.record->configuration))
 VALUE(commit, views_text(line.record->commit))
 VALUE(host, views_text(fleet_host_of(line.fleet, (uint32_t)(line.series - line.fleet->series))))
 VALUE(device, views_text(line.record->device))
@@ -118,6 +119,8 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("measure", measure), .json = "measure", .csv = "measure", .help = "which figure it is: needed, peak"},
     {COLUMN_TEXT("line", is_line), .json = "line", .csv = "line", .help = "is its job drawn by it: yes, no"},
     {COLUMN_TEXT("kind", kind), .json = "kind", .csv = "kind", .title = "Kind", .help = "module, memory, failure, profiles"},
+    {COLUMN_TEXT("configuration", configuration), .is_searched = true, .json = "configuration", .csv = "configuration", .title = "Configuration",
+     .help = "devices, mesh and batch that it was compiled for"},
     {COLUMN_TEXT("space", space), .json = "memory_space", .csv = "memory_space", .title = "Space", .help = "memory space: HBM"},
     {COLUMN_TEXT("host", host), .json = "host", .csv = "host", .help = "with by=host"},
     {COLUMN_TEXT("device", device), .json = "device", .csv = "device", .help = "the chip"},

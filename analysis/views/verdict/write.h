@@ -16,6 +16,7 @@ struct verdict_row_form {
     bool is_head; /* the names of the columns, as CSV or CSV_CELLS; there is no verdict then */
     const struct csv_cell *lead;
     size_t lead_count;
+    const char *configuration; /* of the job, whatever the program says; NULL: as that says */
 };
 /* `verdict` NULL: nothing is known but the cells before it. */
 void write_verdict_row(const struct verdict *verdict, const struct verdict_row_form *form, struct buf *scratch,

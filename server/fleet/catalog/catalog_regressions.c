@@ -46,13 +46,13 @@ static const char *catalog_regressions_kept(struct catalog_series_list *list, co
     return text ? memory_pool_text(&list->pool, text, strlen(text)) : NULL;
 }
 
-/* A row of series_id, job, module, kind, memory_space, was_before, and the last settled_at of all rows. */
+/* A row of series_id, job, module, kind, memory_space, was_before, the last settled_at of all rows, configuration. */
 static bool series_take(void *context, const struct catalog_row *row, struct err *err)
 {
     struct catalog_series_list *list = context;
     const char *const *cells = row->cells;
     (void)err;
-    if (!cells || row->count != 7 || !cells[0] || !cells[1] || !cells[5] || !cells[6])
+    if (!cells || row->count != 8 || !cells[0] || !cells[1] || !cells[5] || !cells[6])
         return true;
     list->items = memory_grow(list->items, &list->capacity, list->count + 1, sizeof(*list->items));
     list->items[list->count++] = (struct catalog_series){.id = catalog_regressions_kept(list, cells[0]),
@@ -60,6 +60,7 @@ static bool series_take(void *context, const struct catalog_row *row, struct err
                                                          .module = catalog_regressions_kept(list, cells[2]),
                                                          .kind = catalog_regressions_kept(list, cells[3]),
                                                          .memory_space = catalog_regressions_kept(list, cells[4]),
+                                                         .configuration = catalog_regressions_kept(list, cells[7]),
                                                          .was_before = cells[5][0] == 't'};
     snprintf(list->settled_at, sizeof(list->settled_at), "%s", cells[6]);
     return true;
@@ -69,8 +70,8 @@ bool catalog_regressions_settled(struct catalog_regressions *regressions, struct
                                  struct err *err)
 {
     static const char sql[] =
-        "SELECT series_id, job, module, kind, memory_space, was_before, max(settled_at) OVER () FROM "
-        "memviewd.settled_series ORDER BY job, series_id";
+        "SELECT series_id, job, module, kind, memory_space, was_before, max(settled_at) OVER (), configuration "
+        "FROM memviewd.settled_series ORDER BY job, series_id";
     *out = (struct catalog_series_list){.count = 0};
     return catalog_connection_query(regressions->connection, sql, NULL, 0, series_take, out, err);
 }
@@ -106,7 +107,7 @@ static bool gone_mark(struct catalog_regressions *regressions, const struct cata
 {
     static const char sql[] =
         "WITH changed AS (UPDATE memviewd.regressions SET gone_at = CASE WHEN gone_at IS NULL THEN now() END WHERE job = $1 "
-        "AND memviewd.series_id(job, module, kind, memory_space) = ANY ($2::text[]) AND "
+        "AND memviewd.series_id(job, module, kind, memory_space, configuration) = ANY ($2::text[]) AND "
         "(gone_at IS NOT NULL) = (id = ANY ($3::text[])) RETURNING id, gone_at, "
         "left(encode(sha256(convert_to('regression_gone ' || id, 'UTF8')), 'hex'), 32) AS notice_id) "
         "INSERT INTO memviewd.notices (id, kind, body) SELECT c.notice_id, 'regression_gone', (n.body::jsonb || "
@@ -180,8 +181,8 @@ bool catalog_regressions_add(struct catalog_regressions *regressions, const stru
     static const char sql[] =
         "WITH settled AS (SELECT 1 FROM memviewd.settled_series WHERE series_id = $13 AND settled_at <= $14::timestamptz), "
         "found AS (INSERT INTO memviewd.regressions (id, job, module, kind, memory_space, commit, commit_before, "
-        "before_bytes, after_bytes, noise_bytes, threshold_bytes) SELECT $1, $2, $3, $4, $5, $6, $7, $8::bigint, "
-        "$9::bigint, $10::bigint, $11::bigint WHERE EXISTS (SELECT FROM settled) ON CONFLICT (id) DO NOTHING RETURNING id), "
+        "before_bytes, after_bytes, noise_bytes, threshold_bytes, configuration) SELECT $1, $2, $3, $4, $5, $6, $7, "
+        "$8::bigint, $9::bigint, $10::bigint, $11::bigint, $15 WHERE EXISTS (SELECT FROM settled) ON CONFLICT (id) DO NOTHING RETURNING id), "
         "notice AS (INSERT INTO memviewd.notices (id, kind, body) SELECT id, 'regression', $12 FROM found WHERE $12::text "
         "IS NOT NULL ON CONFLICT (id) DO NOTHING) SELECT EXISTS (SELECT FROM settled)";
     const int64_t numbers[NUMBERS] = {found->before_bytes, found->after_bytes, found->noise_bytes,
@@ -203,7 +204,8 @@ bool catalog_regressions_add(struct catalog_regressions *regressions, const stru
                                       texts[3],
                                       body,
                                       found->series_id,
-                                      found->settled_at};
+                                      found->settled_at,
+                                      found->configuration};
     *is_settled = false;
     bool is_good = catalog_connection_query(regressions->connection, sql, parameters,
                                             sizeof(parameters) / sizeof(parameters[0]), settled_take, is_settled, err);

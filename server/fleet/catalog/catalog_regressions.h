@@ -24,7 +24,7 @@ void catalog_regressions_close(struct catalog_regressions *regressions); /* NULL
 
 /* Texts NULL: not known. */
 struct catalog_series {
-    const char *id, *job, *module, *kind, *memory_space;
+    const char *id, *job, *module, *kind, *memory_space, *configuration;
     bool was_before; /* has points of before runs were kept: of what is found in it nobody is told */
     bool is_open;    /* false; set by whoever learns that it changed since: catalog_regressions_looked leaves it */
     bool is_cut;     /* false; set where not all of its points were looked at: then nothing of it is taken for gone */
@@ -45,7 +45,7 @@ bool catalog_regressions_lock(struct catalog_regressions *regressions, struct er
 struct catalog_regression {
     const char *id;
     const char *series_id, *settled_at; /* of its series, and of the list that has it */
-    const char *job, *module, *kind, *memory_space, *commit, *commit_before; /* NULL: not known */
+    const char *job, *module, *kind, *memory_space, *configuration, *commit, *commit_before; /* NULL: not known */
     int64_t before_bytes, after_bytes, noise_bytes, threshold_bytes;
 };
 bool catalog_regressions_has(struct catalog_regressions *regressions, const char *id, bool *has, struct err *err);

@@ -63,9 +63,11 @@ bool catalog_runs_begin(struct catalog_connection *connection, const struct cata
 bool catalog_runs_changed(struct catalog_connection *connection, const char *id, struct err *err)
 {
     static const char sql[] =
-        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, logdir, run_id, changed_at) "
-        "SELECT series_id, job, module, kind, memory_space, logdir, $1::bigint, clock_timestamp() FROM (SELECT DISTINCT "
-        "memviewd.series_id(job, module, kind, memory_space) AS series_id, job, module, kind, memory_space, logdir FROM "
+        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, run_id, "
+        "changed_at) "
+        "SELECT series_id, job, module, kind, memory_space, configuration, logdir, $1::bigint, clock_timestamp() FROM (SELECT DISTINCT "
+        "memviewd.series_id(job, module, kind, memory_space, configuration) AS series_id, job, module, kind, memory_space, "
+        "configuration, logdir FROM "
         "pg_temp.touched WHERE job IS NOT NULL) AS series ORDER BY series_id COLLATE \"C\", logdir COLLATE "
         "\"C\" ON CONFLICT (series_id, run_id, logdir) DO UPDATE SET changed_at = EXCLUDED.changed_at, settled_at = NULL";
     return catalog_connection_query(connection, sql, &id, 1, NULL, NULL, err);

@@ -164,11 +164,11 @@ static bool batch_write(struct catalog_writer *writer)
         "EXCLUDED.indexed_at, NULL, EXCLUDED.rules_version)";
     static const char replaced[] =
         "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id, "
-        "job, module, kind, memory_space, logdir) INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, "
-        "memory_space, logdir FROM replaced";
+        "job, module, kind, memory_space, configuration, logdir) INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, "
+        "module, kind, memory_space, configuration, logdir FROM replaced";
     static const char touched[] =
-        "INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, memory_space, logdir "
-        "FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
+        "INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, memory_space, configuration, "
+        "logdir FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
     static const char refresh[] =
         "SELECT memviewd.points_refresh(coalesce((SELECT array_agg(DISTINCT point_id) FROM pg_temp.touched), '{}'))";
     const char *ids = writer->file_ids.data;
@@ -396,8 +396,8 @@ static bool catalog_write_prepare(struct catalog_writer *writer, struct err *err
 {
     static const char incoming[] =
         "CREATE TEMPORARY TABLE incoming (LIKE memviewd.files INCLUDING DEFAULTS) ON COMMIT DELETE ROWS; "
-        "CREATE TEMPORARY TABLE touched (point_id text, job text, module text, kind text, memory_space text, logdir "
-        "text) ON COMMIT DELETE ROWS";
+        "CREATE TEMPORARY TABLE touched (point_id text, job text, module text, kind text, memory_space text, "
+        "configuration text, logdir text) ON COMMIT DELETE ROWS";
     return catalog_schema_migrate(writer->connection, err) &&
            catalog_connection_command(writer->connection, incoming, err) &&
            catalog_connection_query(writer->connection, "SELECT clock_timestamp()", NULL, 0, time_take, writer, err);

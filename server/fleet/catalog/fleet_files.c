@@ -113,11 +113,12 @@ static void row_keep(const struct fleet_files *files, struct kept_file *kept, co
     row->record = fleet_record_read(files->columns, line_cell, &line, categories);
     row->labels = line_cell(&line, "labels");
     row->program_id = line_cell(&line, "program_id");
-    const char **texts[] = {&row->record.job,        &row->record.module,  &row->record.kind,
-                            &row->record.commit,     &row->record.host,    &row->record.memory_space,
-                            &row->record.device,     &row->record.verdict, &row->record.user_name,
-                            &row->record.session_id, &row->record.file,    &row->record.logdir,
-                            &row->record.id,         &row->labels,         &row->program_id};
+    const char **texts[] = {&row->record.job,          &row->record.module,  &row->record.kind,
+                            &row->record.commit,       &row->record.host,    &row->record.memory_space,
+                            &row->record.device,       &row->record.verdict, &row->record.user_name,
+                            &row->record.session_id,   &row->record.file,    &row->record.logdir,
+                            &row->record.id,           &row->labels,         &row->program_id,
+                            &row->record.configuration};
     for (size_t at = 0; at < sizeof(texts) / sizeof(texts[0]); at++)
         if (*texts[at])
             *texts[at] = memory_pool_text(pool, *texts[at], strlen(*texts[at]));

@@ -72,6 +72,7 @@ struct fleet_record fleet_record_read(const struct fleet_columns *columns, fleet
         .module = cell(context, "module"),
         .kind = cell(context, "kind"),
         .memory_space = cell(context, "memory_space"),
+        .configuration = cell(context, "configuration"),
         .commit = cell(context, "commit"),
         .host = cell(context, "host"),
         .user_name = cell(context, "user_name"),

@@ -71,7 +71,9 @@ static void label_add(struct statement *statement, const struct fleet_filter *fi
 static void columns_write(struct statement *statement, const struct fleet_columns *columns, bool rows)
 {
     const char *table = rows ? "r" : "p";
-    buf_format(&statement->sql, "SELECT %1$s.job, %1$s.module, %1$s.kind, %1$s.memory_space, %1$s.commit, ", table);
+    buf_format(&statement->sql, "SELECT %1$s.job, %1$s.module, %1$s.kind, %1$s.memory_space, %1$s.configuration, ",
+               table);
+    buf_format(&statement->sql, "%s.commit, ", table);
     buf_format(&statement->sql, "%s AS host, %s.user_name, %s.device, %s.verdict, ", rows ? "r.host" : "NULL::text",
                table, table, table);
     buf_format(&statement->sql, "%s AS id, %s.logdir, %s.file, %s.session_id, %s.needed_bytes, ",

@@ -131,7 +131,9 @@ static void row_add(struct rows_making *making, const struct row *row, const str
     struct csv_cell cells[LEAD_MAX];
     struct err err = ERR_INIT;
     struct row own = *row;
-    struct analysis_row_form form = {.form = making->wanted->form, .lead = cells};
+    struct analysis_row_form form = {.form = making->wanted->form,
+                                     .lead = cells,
+                                     .configuration = labels_value(making->wanted->labels, "configuration")};
     size_t before = making->rows.length;
     form.lead_count = lead_make(making, row, &texts, cells);
     if (!map_put(&making->ids, hash_text(texts.id, 0), 0, false))

@@ -16,7 +16,7 @@
 #include "server/store/sha256.h"
 #include "server/store/store.h"
 
-enum { ROWS_SCHEMA = 2, ROWS_ID_SIZE = 33, ROWS_STATE_SIZE = 33, ROWS_TIME_SIZE = 40 };
+enum { ROWS_SCHEMA = 3, ROWS_ID_SIZE = 33, ROWS_STATE_SIZE = 33, ROWS_TIME_SIZE = 40 };
 
 /* All of one file. */
 struct rows_file {

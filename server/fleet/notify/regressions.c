@@ -35,7 +35,8 @@ static struct catalog_series *series_of(const struct part *part, const struct fl
     for (size_t at = part->first; at < part->first + part->count; at++) {
         struct catalog_series *series = &part->looking->list.items[at];
         if (is_text(series->module, record->module) && is_text(series->kind, record->kind) &&
-            is_text(series->memory_space, record->memory_space))
+            is_text(series->memory_space, record->memory_space) &&
+            is_text(series->configuration, record->configuration))
             return series;
     }
     return NULL;
@@ -74,6 +75,7 @@ static bool step_keep(struct regressions_looking *looking, struct analysis_fleet
                                              .module = after->module,
                                              .kind = after->kind,
                                              .memory_space = after->memory_space,
+                                             .configuration = after->configuration,
                                              .commit = after->commit,
                                              .commit_before = before->commit,
                                              .before_bytes = level->before_bytes,
