@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "base/json.h"
 #include "door/job.h"
+#include "plan/configuration.h"
 #include "views/fleet/views.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ struct analysis_fleet {
     struct fleet_record *records;
     size_t record_count, record_capacity;
     uint64_t unlabelled_count; /* that were not added */
-    bool is_by_host;
+    bool is_by_host, is_of_hosts;
     struct notes notes;
     struct fleet model;
 };
@@ -106,6 +107,8 @@ static void analysis_fleet_add_job(struct job *job, const void *in, void *out, s
     struct fleet_record record = *(const struct fleet_record *)in;
     (void)err;
     texts_keep(fleet, &record);
+    if (fleet->is_of_hosts && record.configuration != NULL)
+        record.configuration = arena_text(&job->arena, configuration_without_batch(record.configuration));
     if (record.category_bytes != NULL) {
         int64_t *bytes = arena_array(&job->arena, int64_t, fleet->category_count + 1);
         memcpy(bytes, record.category_bytes, fleet->category_count * sizeof(*bytes));
@@ -142,6 +145,8 @@ bool analysis_fleet_note(struct analysis_fleet *fleet, const char *code, uint64_
 void analysis_fleet_unlabelled(struct analysis_fleet *fleet, uint64_t count) { fleet->unlabelled_count = count; }
 
 void analysis_fleet_by_host(struct analysis_fleet *fleet) { fleet->is_by_host = true; }
+
+void analysis_fleet_of_hosts(struct analysis_fleet *fleet) { fleet->is_of_hosts = true; }
 
 static void analysis_fleet_build_job(struct job *job, const void *in, void *out, struct err *err)
 {

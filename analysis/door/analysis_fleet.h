@@ -31,6 +31,9 @@ bool analysis_fleet_note(struct analysis_fleet *fleet, const char *code, uint64_
 void analysis_fleet_unlabelled(struct analysis_fleet *fleet, uint64_t count);
 /* Each host is to have series of its own. Before it is built. */
 void analysis_fleet_by_host(struct analysis_fleet *fleet);
+/* Its hosts are asked for: those of one commit are compared whatever their batch is, for a host that compiled another
+ * one is odd. Before the first record is added. */
+void analysis_fleet_of_hosts(struct analysis_fleet *fleet);
 /* `source`, `is_catalog`, `file_count`, `read_count`: see model/fleet/fleet.h. Once, behind the last record. */
 bool analysis_fleet_build(struct analysis_fleet *fleet, const char *source, bool is_catalog, uint64_t file_count,
                           uint64_t read_count, struct err *err);

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 
+#define BATCH ", batch "
 /* Of a name of an axis; of the mesh, which a few axes make. */
 enum { NAME_MAX_BYTES = 40, AXES_MAX = 16 };
 
@@ -74,7 +75,7 @@ static void batch_write(const struct plan *plan, struct buf *out)
         }
     }
     for (uint32_t nth = 0; nth < largest.rank; nth++)
-        buf_format(out, "%s%" PRId64, nth == 0 ? ", batch " : "x", largest.dimensions[nth]);
+        buf_format(out, "%s%" PRId64, nth == 0 ? BATCH : "x", largest.dimensions[nth]);
 }
 
 const char *configuration_text(const struct plan *plan, struct arena *arena)
@@ -88,4 +89,10 @@ const char *configuration_text(const struct plan *plan, struct arena *arena)
     const char *text = out.failed ? NULL : arena_text(arena, (struct str){out.data, out.length});
     buf_free(&out);
     return text;
+}
+
+struct str configuration_without_batch(const char *configuration)
+{
+    const char *batch = strstr(configuration, BATCH);
+    return (struct str){configuration, batch != NULL ? (size_t)(batch - configuration) : strlen(configuration)};
 }

@@ -176,6 +176,8 @@ static bool api_fleet_make(struct api_fleet_asking *asking, struct err *err)
     asking->fleet = analysis_fleet_new((const char *const *)columns->names, columns->count, err);
     if (asking->fleet && asking->is_by_host)
         analysis_fleet_by_host(asking->fleet);
+    if (asking->fleet && is_view(asking, "hosts"))
+        analysis_fleet_of_hosts(asking->fleet);
     return asking->fleet && (asking->server->catalog ? make_of_catalog(asking, err) : make_of_files(asking, err)) &&
            (!is_view(asking, "regressions") || explain_steps(asking, err));
 }

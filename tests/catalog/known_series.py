@@ -119,6 +119,19 @@ def test_two_configurations_of_one_job_are_no_regression(t, database):
     assert row["sentence"].startswith(f"{step}: jit_train_step (8 devices, batch 64x1024) needs 3.00 GiB more since c12"), row["sentence"]
 
 
+def test_a_host_with_another_batch_is_odd(t, database):
+    """although its point is another one; with another mesh it is another configuration of the job"""
+    database.apply_schema()
+    planted.plant(database)
+    database.execute("UPDATE memviewd.rows SET configuration = '8 devices, batch ' || CASE WHEN job = 'calm' AND commit = 'c7' AND host = 'host1' THEN 4 ELSE 8 END;"
+                     "UPDATE memviewd.rows SET needed_bytes = needed_bytes / 2 WHERE job = 'calm' AND commit = 'c7' AND host = 'host1';"
+                     "UPDATE memviewd.rows SET needed_bytes = needed_bytes / 2, configuration = '4 devices, batch 8' WHERE job = 'calm' AND commit = 'c9' AND host = 'host1';"
+                     "SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.rows UNION SELECT point_id FROM memviewd.points)); ANALYZE")
+    for params in ({}, {"job": "calm"}):
+        found = t.serve(f"--catalog={database.url}").get_json("/api/v1/fleet/hosts", **params)["data"]["rows"]
+        equal([(row["commit"], row["host"], row["host_count"]) for row in found if row["job"] == "calm"], [("c7", "host1", 4)])
+
+
 def test_rows_of_before_configurations_keep_their_points(t, database):
     """the ids that point_id and series_id gave then"""
     database.apply_schema()

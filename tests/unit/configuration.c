@@ -43,6 +43,14 @@ START_TEST(the_configuration_is_devices_mesh_and_batch)
 }
 END_TEST
 
+START_TEST(what_stands_before_the_batch_is_had)
+{
+    ck_assert(str_equal(configuration_without_batch("8 devices, batch 32x64"), STR("8 devices")));
+    ck_assert(str_equal(configuration_without_batch("8 devices"), STR("8 devices")));
+    ck_assert(str_equal(configuration_without_batch(""), STR("")));
+}
+END_TEST
+
 START_TEST(meshes_are_those_of_the_module)
 {
     struct buf file = BUF_INIT, module = BUF_INIT, attributes = BUF_INIT;
@@ -79,6 +87,7 @@ int main(void)
     Suite *suite = suite_create("configuration");
     TCase *tcase = tcase_create("configuration");
     tcase_add_loop_test(tcase, the_configuration_is_devices_mesh_and_batch, 0, sizeof(cases) / sizeof(cases[0]));
+    tcase_add_test(tcase, what_stands_before_the_batch_is_had);
     tcase_add_test(tcase, meshes_are_those_of_the_module);
     tcase_add_test(tcase, without_a_module_nothing_is_known);
     suite_add_tcase(suite, tcase);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MAX = 12, NUMBER_SIZE = 24 };
+enum { PARAMETERS_MAX = 16, NUMBER_SIZE = 24 };
 
 /* A statement that is put together of our own words; what others say are its parameters. */
 struct statement {
@@ -99,6 +99,18 @@ static void tables_write(struct statement *statement, const struct asked_of *of)
         buf_text(&statement->sql, of->rows ? " FROM memviewd.rows AS r" : " FROM memviewd.points AS p");
 }
 
+/* Of commits whose hosts differ: within a point, or by a batch of their own, which makes several points. */
+static void hosts_add(struct statement *statement, const struct fleet_filter *filter)
+{
+    buf_text(&statement->sql, " AND ((p.host_count > 1 AND (p.needed_min_bytes < p.needed_bytes"
+                              " OR (p.needed_bytes IS NULL AND p.peak_min_bytes < p.peak_max_bytes)))"
+                              " OR (p.job, p.commit, p.module) IN (SELECT q.job, q.commit, q.module"
+                              " FROM memviewd.points AS q WHERE q.configuration IS NOT NULL");
+    equal_add(statement, "q", "job", filter->job);
+    buf_text(&statement->sql, " GROUP BY q.job, q.commit, q.module, q.kind, q.memory_space,"
+                              " split_part(q.configuration, ', batch ', 1) HAVING count(*) > 1))");
+}
+
 static void conditions_write(struct statement *statement, const struct fleet_tables_asked *asked,
                              const struct asked_of *of, bool is_labelled)
 {
@@ -107,8 +119,7 @@ static void conditions_write(struct statement *statement, const struct fleet_tab
     if (of->rows)
         buf_text(&statement->sql, " AND r.verdict IS NOT NULL");
     if (asked->is_of_hosts)
-        buf_text(&statement->sql, " AND p.host_count > 1 AND (p.needed_min_bytes < p.needed_bytes"
-                                  " OR (p.needed_bytes IS NULL AND p.peak_min_bytes < p.peak_max_bytes))");
+        hosts_add(statement, filter);
     equal_add(statement, of->own, "job", filter->job);
     equal_add(statement, of->own, "commit", filter->commit);
     equal_add(statement, of->own, "module", filter->module);
