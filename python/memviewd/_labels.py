@@ -9,6 +9,7 @@ VARIABLES = (
     ("job", "SLURM_JOB_NAME"), ("job", "JOBSET_NAME"), ("job", "WANDB_PROJECT"),
     ("run", "SLURM_JOB_ID"), ("run", "TORCHELASTIC_RUN_ID"), ("run", "WANDB_RUN_ID"),
     ("commit", "GIT_COMMIT"), ("commit", "GITHUB_SHA"), ("commit", "CI_COMMIT_SHA"),
+    ("branch", "GITHUB_HEAD_REF"), ("branch", "GITHUB_REF_NAME"), ("branch", "CI_COMMIT_BRANCH"),
     ("user", "SLURM_JOB_USER"), ("user", "GITHUB_ACTOR"), ("user", "GITLAB_USER_LOGIN"), ("user", "USER"), ("user", "LOGNAME"),
     ("cluster", "SLURM_CLUSTER_NAME"), ("partition", "SLURM_JOB_PARTITION"),
     ("index", "SLURM_ARRAY_TASK_ID"), ("index", "JOB_COMPLETION_INDEX"),

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define PREFIX "catalog:"
+#define NEWEST "newest"
 
 enum column { MODULE, SPACE, NEEDED, LOGDIR, FILE_PATH, SHA256 };
 
@@ -43,6 +44,47 @@ static void modules_take(struct check_catalog *modules)
     }
 }
 
+static bool catalog_ask(struct catalog *catalog, const char *sql, const char *const *parameters, size_t count,
+                        struct catalog_answer *answer)
+{
+    struct err err = ERR_INIT;
+    bool is_good = catalog_query(catalog, sql, parameters, count, answer, &err);
+    if (!is_good)
+        log_line("--catalog: %s: %s", catalog_name(catalog), err.text);
+    return is_good;
+}
+
+/* "newest" or "newest:KEY=VALUE". */
+static bool is_newest(const char *commit)
+{
+    size_t length = strlen(NEWEST);
+    return strncmp(commit, NEWEST, length) == 0 && (commit[length] == '\0' || commit[length] == ':');
+}
+
+/* Which commit that is: the one that was seen first last; NULL: there is none. */
+static char *newest_find(struct catalog *catalog, const char *job, const char *commit)
+{
+    static const char of_all[] =
+        "SELECT commit FROM points WHERE job = $1 AND kind = 'module' AND commit IS NOT NULL AND "
+        "needed_bytes IS NOT NULL ORDER BY first_at DESC NULLS LAST, commit LIMIT 1";
+    static const char of_label[] =
+        "SELECT p.commit FROM points AS p WHERE p.job = $1 AND p.kind = 'module' AND p.commit IS NOT NULL AND p.needed_bytes "
+        "IS NOT NULL AND EXISTS (SELECT FROM rows AS r WHERE r.point_id = p.point_id AND r.labels @> "
+        "jsonb_build_object($2::text, $3::text)) ORDER BY p.first_at DESC NULLS LAST, p.commit LIMIT 1";
+    struct catalog_answer answer = {.texts = BUF_INIT, .places = BUF_INIT};
+    char *key = commit[strlen(NEWEST)] ? memory_text(commit + strlen(NEWEST) + 1) : NULL;
+    char *value = key ? strchr(key, '=') : NULL;
+    char *found = NULL;
+    if (value)
+        *value++ = '\0';
+    const char *const parameters[] = {job, key, value};
+    if (catalog_ask(catalog, key ? of_label : of_all, parameters, key ? 3 : 1, &answer) && answer.row_count == 1)
+        found = memory_text(catalog_cell(&answer, 0, 0));
+    catalog_answer_free(&answer);
+    free(key);
+    return found;
+}
+
 /* `commit`: behind the last '@'. */
 static bool check_catalog_ask(struct check_catalog *modules, const char *job, const char *commit, const char *url)
 {
@@ -52,10 +94,15 @@ static bool check_catalog_ask(struct check_catalog *modules, const char *job, co
         "NULL AND p.needed_bytes IS NOT NULL ORDER BY p.needed_bytes DESC, p.point_id";
     struct err err = ERR_INIT;
     struct catalog *catalog = catalog_open(url, &err);
-    bool is_good =
-        catalog && catalog_query(catalog, sql, (const char *const[]){job, commit}, 2, &modules->answer, &err);
-    if (!is_good)
-        log_line("--catalog: %s%s%s", catalog ? catalog_name(catalog) : "", catalog ? ": " : "", err.text);
+    if (!catalog) {
+        log_line("--catalog: %s", err.text);
+        return false;
+    }
+    char *newest = is_newest(commit) ? newest_find(catalog, job, commit) : NULL;
+    if (newest)
+        log_line("the newest commit of %s in the catalog is %s", job, newest);
+    bool is_good = catalog_ask(catalog, sql, (const char *const[]){job, newest ? newest : commit}, 2, &modules->answer);
+    free(newest);
     catalog_close(catalog);
     return is_good;
 }
@@ -67,6 +114,8 @@ bool check_catalog_read(struct check_catalog *modules, const char *baseline, con
     *modules = (struct check_catalog){.answer = {.texts = BUF_INIT, .places = BUF_INIT}};
     if (!at || at == job || !at[1])
         log_line("--baseline=%s: it is catalog:JOB@COMMIT", baseline);
+    else if (is_newest(at + 1) && strchr(at, ':') && !strchr(at, '='))
+        log_line("--baseline=%s: behind newest: it is KEY=VALUE, a label", baseline);
     else if (!url)
         log_line("--baseline=%s needs --catalog=URL", baseline);
     else {

@@ -22,7 +22,7 @@ struct check_catalog {
     size_t count;
 };
 
-/* "catalog:JOB@COMMIT". */
+/* "catalog:JOB@COMMIT"; COMMIT may be "newest", or "newest:KEY=VALUE": of those with that label. */
 bool check_catalog_is(const char *baseline);
 /* False, and said, where there is no catalog, or it has no such modules. check_catalog_free in any case. */
 bool check_catalog_read(struct check_catalog *modules, const char *baseline, const char *url);

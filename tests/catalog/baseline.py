@@ -37,6 +37,25 @@ def test_a_commit_of_the_catalog_is_a_baseline(t, database):
     assert 'name="grown"' in told and "donation" not in told, told
 
 
+def test_the_newest_commit_is_a_baseline(t, database):
+    """of all, or of those with a label: first seen last"""
+    before, after = (os.path.join(t.fixtures, "programs", name) for name in ("z-base", "z-plus1"))
+    for commit, program, branch, at_s in (("c1", before, "main", 1_700_000_000), ("c2", after, "topic", 1_700_100_000)):
+        kept = os.path.join(t.folder(), commit)
+        shutil.copytree(program, kept)
+        for name in os.listdir(kept):
+            os.utime(os.path.join(kept, name), (at_s, at_s))
+        writing.index(t, database, kept, "--label=job=bert", f"--label=commit={commit}", f"--label=branch={branch}")
+    equal(check(t, database, after, status=0, baseline="catalog:bert@newest")["finding_count"], 0)
+    (module,) = check(t, database, after, status=1, baseline="catalog:bert@newest:branch=main")["modules"]
+    equal([finding["rule"] for finding in module["findings"]], ["grown"])
+    said = t.run("check", after, "--baseline=catalog:bert@newest:branch=main", f"--catalog={database.url}").stderr
+    assert "the newest commit of bert in the catalog is c1" in said, said
+    for baseline, word in (("catalog:bert@newest:branch=other", "has no module"), ("catalog:other@newest", "has no module"), ("catalog:bert@newest:branch", "it is KEY=VALUE"),
+                           ("catalog:bert@newest:a' OR true --=1", "has no module")):
+        assert word in check(t, database, after, status=2, baseline=baseline), baseline
+
+
 def test_what_is_no_baseline(t, database):
     path = os.path.join(t.fixtures, "programs", "z-base")
     assert "has no rows of memviewd yet" in check(t, database, path, status=2)
