@@ -3,6 +3,7 @@
 
 #include "server/base/memory.h"
 #include "server/base/ordered_work.h"
+#include "server/files/remote/remote_address.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 
 #define MIB ((uint64_t)1 << 20)
 /* `READ_FACTOR` times the size of the files and `READ_BYTES` are more than any reader of subjects.c sets aside. */
+/* For objects on a server, whose answers are waited for: as many as it is asked for at a time. */
+enum { REMOTE_THREADS = 8 };
 static const uint64_t AHEAD_BYTES = 64 * MIB, READ_BYTES = 256 * MIB, READ_FACTOR = 256;
 
 /* One that was made, until it is taken. */
@@ -35,9 +38,44 @@ struct ahead {
     const struct rows_wanted *wanted;
     struct rows_counts *counts;
     struct labels **labels; /* one for each thread: they keep what they read last */
-    uint64_t small_bytes;   /* a session of at most so many bytes leaves others enough */
-    pthread_rwlock_t alone; /* held by whoever reads a larger one */
+    /* Room for reading: each session takes its part of it, in turn. */
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint64_t limit_bytes, free_bytes;
+    size_t next_turn, turn;
 };
+
+/* ---- room ---- */
+
+/* More than reading the session sets aside; at most all there is, and then it is read alone. */
+static uint64_t room_of(const struct ahead *ahead, uint64_t session_bytes)
+{
+    if (session_bytes >= ahead->limit_bytes / READ_FACTOR)
+        return ahead->limit_bytes;
+    uint64_t bytes = READ_BYTES + session_bytes * READ_FACTOR;
+    return bytes < ahead->limit_bytes ? bytes : ahead->limit_bytes;
+}
+
+/* Who came first is first, so that a large session is not passed by for ever. */
+static void room_take(struct ahead *ahead, uint64_t bytes)
+{
+    pthread_mutex_lock(&ahead->lock);
+    size_t own = ahead->next_turn++;
+    while (ahead->turn != own || ahead->free_bytes < bytes)
+        pthread_cond_wait(&ahead->changed, &ahead->lock);
+    ahead->free_bytes -= bytes;
+    ahead->turn++;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->lock);
+}
+
+static void room_give(struct ahead *ahead, uint64_t bytes)
+{
+    pthread_mutex_lock(&ahead->lock);
+    ahead->free_bytes += bytes;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->lock);
+}
 
 /* ---- one session, by any thread ---- */
 
@@ -90,12 +128,10 @@ static void *session_make(void *context, size_t thread, size_t at, uint64_t *cos
     own.fails = own.fails ? keep_told : NULL;
     own.fails_context = own.context = made;
     own.take = rows_ahead_keep;
-    if (session_bytes(made->session) <= ahead->small_bytes)
-        pthread_rwlock_rdlock(&ahead->alone);
-    else
-        pthread_rwlock_wrlock(&ahead->alone);
+    uint64_t room_bytes = room_of(ahead, session_bytes(made->session));
+    room_take(ahead, room_bytes);
     rows_session_write(&own, made->session, &made->counts);
-    pthread_rwlock_unlock(&ahead->alone);
+    room_give(ahead, room_bytes);
     *cost_bytes = sizeof(*made) + made->cost_bytes;
     return made;
 }
@@ -144,23 +180,33 @@ static bool session_take(void *context, void *value)
     return is_good;
 }
 
-/* As many threads as have room to read beside each other. */
-static size_t thread_count(const struct store *store, uint64_t limit_bytes)
+static bool has_remote(const struct snapshot *snapshot)
 {
-    uint64_t room = limit_bytes / (2 * READ_BYTES), count = store_workers(store)->count;
+    bool has = false;
+    for (size_t at = 0; at < snapshot->root_count && !has; at++)
+        has = remote_address_is(snapshot->roots[at].path);
+    return has;
+}
+
+/* As many threads as have room to read beside each other. */
+static size_t thread_count(const struct rows_wanted *wanted, uint64_t limit_bytes)
+{
+    uint64_t room = limit_bytes / (2 * READ_BYTES), count = store_workers(wanted->store)->count;
+    if (count < REMOTE_THREADS && has_remote(wanted->snapshot))
+        count = REMOTE_THREADS;
     return (size_t)(room < count ? room : count);
 }
 
 bool rows_ahead_write(const struct rows_wanted *wanted, struct rows_counts *counts)
 {
     uint64_t limit_bytes = account_limit(store_account(wanted->store));
-    size_t threads = thread_count(wanted->store, limit_bytes), labels_count = threads > 0 ? threads : 1;
-    struct ahead ahead = {.wanted = wanted, .counts = counts};
+    size_t threads = thread_count(wanted, limit_bytes), labels_count = threads > 0 ? threads : 1;
+    struct ahead ahead = {.wanted = wanted, .counts = counts, .limit_bytes = limit_bytes, .free_bytes = limit_bytes};
     ahead.labels = memory_new(labels_count * sizeof(struct labels *));
     for (size_t at = 0; at < labels_count; at++)
         ahead.labels[at] = labels_copy(wanted->labels);
-    ahead.small_bytes = threads > 0 ? (limit_bytes / threads - READ_BYTES) / READ_FACTOR : 0;
-    pthread_rwlock_init(&ahead.alone, NULL);
+    pthread_mutex_init(&ahead.lock, NULL);
+    pthread_cond_init(&ahead.changed, NULL);
     const struct ordered_work work = {.count = wanted->snapshot->session_count,
                                       .thread_count = threads,
                                       .ahead_bytes = AHEAD_BYTES,
@@ -169,7 +215,8 @@ bool rows_ahead_write(const struct rows_wanted *wanted, struct rows_counts *coun
                                       .free_made = session_free,
                                       .context = &ahead};
     bool is_whole = ordered_work_run(&work);
-    pthread_rwlock_destroy(&ahead.alone);
+    pthread_cond_destroy(&ahead.changed);
+    pthread_mutex_destroy(&ahead.lock);
     for (size_t at = 0; at < labels_count; at++)
         labels_free(ahead.labels[at]);
     free(ahead.labels);
