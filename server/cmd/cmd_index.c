@@ -202,7 +202,7 @@ static bool is_whole_scan(const struct snapshot *snapshot)
     bool is_whole = true;
     for (size_t at = 0; at < snapshot->root_count && is_whole; at++) {
         const struct snapshot_root *root = &snapshot->roots[at];
-        is_whole = root->is_readable && !root->is_missing && root->file_count > 0;
+        is_whole = root->is_readable && !root->is_missing && !root->is_cut && root->file_count > 0;
         if (!is_whole)
             log_line("%s: %s: files that are not met are not taken for gone", root->path,
                      root->reason[0] ? root->reason : "holds no profile");
@@ -420,6 +420,9 @@ static bool index_paths(const struct options *options, struct rows_wanted *wante
         wanted->store = store_new(account_default_limit());
         store_set_category_rules(wanted->store, rules);
         struct rows_counts counts = {0};
+        for (size_t at = 0; at < snapshot->root_count && !writer; at++)
+            if (snapshot->roots[at].is_cut)
+                log_line("%s: %s", snapshot->roots[at].path, snapshot->roots[at].reason);
         is_good = writer ? write_and_tell(wanted, writer, webhook, options->catalog, &counts)
                          : write_all(options, wanted, NULL, &counts);
         /* Of a folder the rows tell what could not be read; files that were named are what was asked for. */

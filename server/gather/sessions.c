@@ -57,6 +57,7 @@ static void add_root(struct sessions_builder *builder, const struct sessions_roo
         .reason = reason ? memory_pool_format(pool, "%s", strerror(reason)) : "",
         .last_scan_ms = tree->refreshed_at_ms,
     };
+    builder->root->is_cut = tree->is_cut;
     if (tree->is_cut)
         builder->root->reason = "more or deeper folders than are looked at; the rest is left out";
     if (tree->is_remote)

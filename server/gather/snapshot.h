@@ -110,6 +110,7 @@ struct snapshot_root {
     const char *path;
     bool is_readable;
     bool is_missing;      /* not there; looked for again at each scan */
+    bool is_cut;          /* there are more folders, or deeper ones, than are looked at */
     const char *reason;   /* "" when it is */
     int64_t last_scan_ms; /* Unix time; 0 before the first scan ended */
     uint64_t file_count;  /* files that may be shown */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FOLDERS_MAX = 200000, DEPTH_MAX = 40 }; /* as on disk */
+enum { FOLDERS_MAX = 4000000, DEPTH_MAX = 40 }; /* a folder for each object that a list takes; deep as on disk */
 
 /* Objects [from, to) of a list, all of which lie below one folder. */
 struct span {

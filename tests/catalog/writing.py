@@ -121,6 +121,18 @@ def test_what_is_as_it_was_is_not_read(t, database):
     check_balance(database, told(t, t.folder(), JOB, "--label=team=x"))
 
 
+def test_where_folders_are_left_out_nothing_is_taken_for_gone(t, database):
+    count = tree(t, jobs=1)
+    index(t, database, t.folder(), JOB)
+    shutil.rmtree(os.path.join(t.folder(), "job0", "c0"))
+    t.write("/".join(["deep"] * 45 + ["host0.xplane.pb"]), b"")
+    done = index(t, database, t.folder(), JOB)
+    assert "more or deeper folders than are looked at; the rest is left out: files that are not met are not taken for gone" in done, done
+    equal(counts(done)[2:], (count - 3, 0))
+    shutil.rmtree(os.path.join(t.folder(), "deep"))
+    equal(counts(index(t, database, t.folder(), JOB))[2:], (count - 3, 3))
+
+
 def test_by_a_unix_socket_a_name_and_tls(t, database):
     count = tree(t, jobs=1)
     url = database.url.replace("@127.0.0.1:", "@localhost:")
