@@ -22,8 +22,34 @@ struct cmd_whose_printing {
     const struct options *options;
     bool needs_comma;
     const struct snapshot_session *session; /* whose hosts were told of last; NULL */
+    struct buf hosts;                       /* "{…},{…}": of sessions with several */
     struct unread_files unread;
 };
+
+/* Which hosts of the session are odd: a line, or an object for the end of the answer. */
+static void cmd_whose_hosts(struct cmd_whose_printing *printing, const struct snapshot_session *session)
+{
+    struct hosts_told hosts = {.store = printing->store, .session = session};
+    struct buf one = BUF_INIT;
+    struct json json = JSON_INIT(&one);
+    if (!printing->options->is_json) {
+        hosts_told_print(&hosts, "Hosts: ", true);
+        hosts_told_free(&hosts);
+        return;
+    }
+    json_object_begin(&json);
+    json_key_text(&json, "session", session->name);
+    size_t without = one.length;
+    hosts_told_write(&hosts, &json);
+    bool has_hosts = one.length > without;
+    json_object_end(&json);
+    if (has_hosts && !one.failed) {
+        buf_text(&printing->hosts, printing->hosts.length > 0 ? ",\n" : "");
+        buf_add(&printing->hosts, one.data, one.length);
+    }
+    hosts_told_free(&hosts);
+    buf_free(&one);
+}
 
 static bool print_module(void *context, const struct snapshot_session *session, const struct modules_entry *entry)
 {
@@ -40,11 +66,8 @@ static bool print_module(void *context, const struct snapshot_session *session, 
     }
     if (printing->needs_comma)
         fputs(is_json ? ",\n" : "\n", stdout);
-    if (!is_json && printing->session != session) {
-        struct hosts_told hosts = {.store = printing->store, .session = session};
-        hosts_told_print(&hosts, "Hosts: ", true);
-        hosts_told_free(&hosts);
-    }
+    if (printing->session != session)
+        cmd_whose_hosts(printing, session);
     printing->session = session;
     output_answer(body->data, body->size, is_json);
     printing->needs_comma = true;
@@ -64,7 +87,8 @@ int cmd_whose(const struct options *options)
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))
         return COMMANDS_UNUSABLE;
-    struct cmd_whose_printing printing = {.store = store_new(account_default_limit()), .options = options};
+    struct cmd_whose_printing printing = {
+        .store = store_new(account_default_limit()), .options = options, .hosts = BUF_INIT};
     store_set_category_rules(printing.store, rules);
     fputs(options->is_json ? "{\"modules\":[" : "", stdout);
     struct each_snapshot snapshots = {
@@ -73,7 +97,12 @@ int cmd_whose(const struct options *options)
                                           &printing.needs_comma);
     if (result == COMMANDS_DONE && printing.unread.count > 0)
         result = COMMANDS_UNUSABLE; /* what was told is not of all that is there */
+    if (options->is_json && printing.hosts.length > 0 && !printing.hosts.failed) {
+        fputs("],\n\"sessions\":[", stdout);
+        output_data(stdout, printing.hosts.data, printing.hosts.length);
+    }
     unread_files_print_end(&printing.unread, options->is_json);
+    buf_free(&printing.hosts);
     unread_files_free(&printing.unread);
     store_free(printing.store);
     free(rules);

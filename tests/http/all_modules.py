@@ -79,6 +79,9 @@ def test_a_host_that_differs_comes_first_and_is_named(t):
     equal(rows(daemon, "module", "total_bytes", "outlier_count", hosts="outliers"), [("jit_step", 32 * KIB, 1)])
     summary = ask(daemon, "summary")
     equal(summary["hosts_sentence"], "host2 differs: another plan, jit_step needs 24.0 KiB more than on most hosts.")
+    (session,) = loads(t.run("whose", "--json", t.folder()).stdout)["sessions"]
+    equal((session["hosts"]["sentence"], session["hosts"]["outlier_count"], [one["host_name"] for one in session["hosts"]["outliers"]]),
+          (summary["hosts_sentence"], 1, ["host2"]))
     equal([(host["host_name"], host["difference_bytes"], host["reason"]) for host in summary["outliers"]], [("host2", 24 * KIB, "another plan")])
 
 
