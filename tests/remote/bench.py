@@ -9,14 +9,12 @@ Reading: a trace of N MB by https from nginx, as fast as it goes and at 250 and 
 same file read whole by curl, and the answer from disk.
 """
 import argparse
-import bisect
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "http")]
@@ -24,41 +22,8 @@ import harness
 import run
 import servers
 
-PAGE = 1000
-
-
-class Lists(servers.Server):
-    """ListObjectsV2 of sorted keys"""
-
-    def __init__(self, keys, delay_s):
-        self.keys, self.delay_s = sorted(keys), delay_s
-        super().__init__(self.list)
-
-    def list(self, handler, request):
-        time.sleep(self.delay_s)
-        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(request[1]).query))
-        if "list-type" not in query:
-            return handler.reply(404)
-        prefix, parts, count = query.get("prefix", ""), [], 0
-        at = int(query.get("continuation-token") or bisect.bisect_left(self.keys, prefix))
-        while at < len(self.keys) and self.keys[at].startswith(prefix) and count < PAGE:
-            key = self.keys[at]
-            slash = key.find("/", len(prefix)) if query.get("delimiter") else -1
-            if slash >= 0:
-                parts.append(f"<CommonPrefixes><Prefix>{key[:slash + 1]}</Prefix></CommonPrefixes>")
-                at = bisect.bisect_left(self.keys, key[:slash] + "0")
-            else:
-                parts.append(f"<Contents><Key>{key}</Key><LastModified>2026-01-09T12:00:00.000Z</LastModified><ETag>&quot;{at:032x}&quot;</ETag><Size>1000000</Size></Contents>")
-                at += 1
-            count += 1
-        is_cut = at < len(self.keys) and self.keys[at].startswith(prefix)
-        next_token = f"<NextContinuationToken>{at}</NextContinuationToken>" if is_cut else ""
-        body = f'<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{"".join(parts)}<IsTruncated>{str(is_cut).lower()}</IsTruncated>{next_token}</ListBucketResult>'
-        return handler.reply(200, {"Content-Type": "application/xml"}, body.encode())
-
-
 def measure_list(toolbox, name, keys):
-    server = Lists(keys, 0.05)
+    server = servers.Lists(keys, 0.05)
     began = time.monotonic()
     daemon = toolbox.daemon("--logdir=s3://bench", AWS_ENDPOINT_URL=server.url, AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b")
     harness.wait_until(lambda: daemon.get_json("/api/v1/about")["roots"][0]["file_count"] == len(keys), 600)

@@ -13,3 +13,7 @@ remote-test: all ## gs://, s3:// and https:// against servers of others (fetches
 
 bench-remote: all build/remote-servers/ready $(B)/make-trace ## how fast addresses are listed and read
 	$(Q)build/remote-servers/bin/python tests/remote/bench.py --binary $(B)/memviewd --make-trace $(B)/make-trace
+
+.PHONY: bench-objects
+bench-objects: all build/remote-servers/ready ## what a bucket of a million objects costs: lists, seconds, memory (some minutes)
+	$(Q)build/remote-servers/bin/python tests/bench/objects.py --binary $(B)/memviewd

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The servers that tests ask: moto for S3 and STS, gcp-storage-emulator for GCS, nginx for https, all of others; and a
 proxy of ours between, which is slow, cuts, refuses or lies as it is told."""
+import bisect
 import contextlib
 import http.client
 import http.server
@@ -155,6 +156,7 @@ class Server:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True # else a head waits 40 ms for its body
 
             def answer(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -186,6 +188,40 @@ class Server:
     def stop(self):
         self.server.shutdown()
         self.server.server_close()
+
+
+class Lists(Server):
+    """ListObjectsV2 of sorted keys. `facts_of(key)`: size, ETag and storage class of one"""
+
+    PAGE = 1000
+
+    def __init__(self, keys, delay_s, facts_of=lambda key: (1000000, "0" * 32, "STANDARD")):
+        self.keys, self.delay_s, self.facts_of = sorted(keys), delay_s, facts_of
+        super().__init__(self.list)
+
+    def list(self, handler, request):
+        time.sleep(self.delay_s)
+        query = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(request[1]).query))
+        if "list-type" not in query:
+            return handler.reply(404)
+        prefix, parts, count = query.get("prefix", ""), [], 0
+        at = int(query.get("continuation-token") or bisect.bisect_left(self.keys, prefix))
+        while at < len(self.keys) and self.keys[at].startswith(prefix) and count < self.PAGE:
+            key = self.keys[at]
+            slash = key.find("/", len(prefix)) if query.get("delimiter") else -1
+            if slash >= 0:
+                parts.append(f"<CommonPrefixes><Prefix>{key[:slash + 1]}</Prefix></CommonPrefixes>")
+                at = bisect.bisect_left(self.keys, key[:slash] + "0")
+            else:
+                size, etag, storage = self.facts_of(key)
+                parts.append(f"<Contents><Key>{key}</Key><LastModified>2026-01-09T12:00:00.000Z</LastModified><ETag>&quot;{etag}&quot;</ETag><Size>{size}</Size>"
+                             f"<StorageClass>{storage}</StorageClass></Contents>")
+                at += 1
+            count += 1
+        is_cut = at < len(self.keys) and self.keys[at].startswith(prefix)
+        next_token = f"<NextContinuationToken>{at}</NextContinuationToken>" if is_cut else ""
+        body = f'<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{"".join(parts)}<IsTruncated>{str(is_cut).lower()}</IsTruncated>{next_token}</ListBucketResult>'
+        return handler.reply(200, {"Content-Type": "application/xml"}, body.encode())
 
 
 class Proxy(Server):
