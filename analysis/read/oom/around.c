@@ -47,6 +47,10 @@ static const struct row finals[] = {
 #define FINAL(word) {1, word},
 #include "read/oom/given_up.def"
 };
+static const struct row losses[] = {
+#define LOSS_WORD(word) {1, word},
+#include "read/oom/around.def"
+};
 static const struct row noises[] = {
 #define NOISE(word) {1, word},
 #include "read/oom/around.def"
@@ -289,6 +293,7 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         noise_leave_out(&around->behind);
         whose_set(around, failure);
         failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
+        failure->has_loss = first_of(&around->before, ROOM, losses, COUNT(losses)) != NULL;
     }
     return !err_is_set(err);
 }
