@@ -21,6 +21,7 @@ static struct life life_of(const struct deciding *deciding, uint32_t event)
     bool is_freed = partner != PROFILE_NONE && memory_profile_is_free(deciding->profile, partner);
     uint32_t run = memory_profile_categories_run_of(deciding, event);
     uint32_t end = is_freed ? memory_profile_categories_run_of(deciding, partner) : deciding->run_count - 1;
+    is_freed = is_freed && !memory_profile_categories_is_unwound(deciding, event, partner, &end);
     enum torch_phase freed_in =
         is_freed && deciding->has_free_stacks ? memory_profile_categories_phase(deciding, partner) : TORCH_PHASE_NONE;
     return (struct life){run, end, is_freed, end != run, deciding->runs[run].next_backward <= end, freed_in};
@@ -295,6 +296,7 @@ void memory_profile_categories_make(struct memory_profile *profile, struct arena
     struct giving giving = {.profile = profile};
     struct torch_phases phases;
     torch_phases_find(&phases, snapshot, scratch);
+    const struct memory_profile_failure *last_failure = memory_profile_categories_last_failure(profile);
     table_init(&giving.kinds, scratch, 2);
     table_init(&giving.guesses, scratch, 1);
     struct deciding *deciding = arena_array(scratch, struct deciding, (size_t)profile->pool_count + 1);
@@ -303,6 +305,7 @@ void memory_profile_categories_make(struct memory_profile *profile, struct arena
                                         .pool = &profile->pools[p],
                                         .phases = &phases,
                                         .scratch = scratch,
+                                        .last_failure = last_failure,
                                         .is_python_only = snapshot->frame_count > 0 && !phases.has_cpp};
         pool_decide(&giving, &deciding[p]);
     }

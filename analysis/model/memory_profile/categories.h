@@ -3,10 +3,11 @@
  *
  * A stack says what the program was doing when the block was allocated (plan/torch_phase.h); of the same stack a block
  * that is freed within the step of the optimizer is a temporary, one that outlives it is state. So each allocation has
- * a category and a rule (category_rules.def, torch_…), kept as a guess of what it is. What was there before the
- * recording began has the category of its own stack where the snapshot has one, of its free, else of sizes; else it is
- * unknown. Time: each event once, and a search in the runs of forward, backward and optimizer. Memory: a copy of the
- * table of kinds (struct memory_what), and what is kept of the blocks. */
+ * a category and a rule (category_rules.def, torch_…), kept as a guess of what it is. What an exception frees after a
+ * request failed is judged as what is there where a recording ends. What was there before the recording began has the
+ * category of its own stack where the snapshot has one, of its free, else of sizes; else it is unknown. Time: each
+ * event once, and a search in the runs of forward, backward and optimizer. Memory: a copy of the table of kinds (struct
+ * memory_what), and what is kept of the blocks. */
 #pragma once
 
 #include "model/memory_profile/model.h"

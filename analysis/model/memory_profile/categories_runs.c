@@ -55,6 +55,68 @@ static bool has_free_stacks(const struct deciding *deciding)
     return false;
 }
 
+/* The first event of a pool at or after a time. */
+static uint32_t event_at(const struct memory_profile_pool *pool, int64_t time_ps)
+{
+    uint32_t low = pool->first, high = pool->first + pool->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (pool->profile->time_ps[middle] < time_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct memory_profile_failure *memory_profile_categories_last_failure(const struct memory_profile *profile)
+{
+    const struct memory_profile_failure *last = NULL;
+    for (uint32_t p = 0; p < profile->pool_count; p++) {
+        const struct memory_profile_pool *pool = &profile->pools[p];
+        const struct memory_profile_failure *own =
+            pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1] : NULL;
+        last = own != NULL && (last == NULL || own->time_ps > last->time_ps) ? own : last;
+    }
+    return last;
+}
+
+static void failures_find(struct deciding *deciding)
+{
+    const struct memory_profile_pool *pool = deciding->pool;
+    const struct memory_profile_failure *last = deciding->last_failure;
+    uint32_t *failed_at = arena_array(deciding->scratch, uint32_t, (size_t)pool->failure_count + 1);
+    uint32_t count = 0;
+    for (; count < pool->failure_count; count++)
+        failed_at[count] = pool->first + pool->failures[count].count;
+    bool is_elsewhere = last != NULL && (count == 0 || last->time_ps > pool->failures[count - 1].time_ps);
+    if (is_elsewhere && pool->profile->events.snapshot->has_times)
+        failed_at[count++] = event_at(pool, last->time_ps);
+    deciding->failed_at = failed_at;
+    deciding->failed_count = count;
+}
+
+bool memory_profile_categories_is_unwound(const struct deciding *deciding, uint32_t event, uint32_t partner,
+                                          uint32_t *met_in)
+{
+    uint32_t low = 0, high = deciding->failed_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (deciding->failed_at[middle] <= event)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == deciding->failed_count || deciding->failed_at[low] > partner)
+        return false;
+    uint32_t run = memory_profile_categories_run_of(deciding, deciding->failed_at[low] - 1);
+    uint32_t next = run + 1 < deciding->run_count ? deciding->runs[run + 1].next_backward : PROFILE_NONE;
+    if (next <= memory_profile_categories_run_of(deciding, partner))
+        return false;
+    *met_in = run;
+    return true;
+}
+
 void memory_profile_categories_runs(struct deciding *deciding)
 {
     const struct memory_profile_pool *pool = deciding->pool;
@@ -78,6 +140,7 @@ void memory_profile_categories_runs(struct deciding *deciding)
         next = deciding->runs[i].era == ERA_BACKWARD ? i : next;
         deciding->runs[i].next_backward = next;
     }
+    failures_find(deciding);
 }
 
 uint32_t memory_profile_categories_run_of(const struct deciding *deciding, uint32_t event)

@@ -19,16 +19,27 @@ struct deciding {
     struct memory_profile_pool *pool;
     const struct torch_phases *phases;
     struct arena *scratch;
+    const struct memory_profile_failure *last_failure; /* of all pools; NULL: no request failed */
     bool is_python_only;  /* threads without Python, as autograd's, have stacks without a frame */
     bool has_free_stacks; /* a free says where it was freed, not where its block was allocated */
     struct run *runs;
     uint32_t run_count;
+    const uint32_t *failed_at; /* the event behind each request that failed, in order; those of the pool, and the last
+                                  one of the file */
+    uint32_t failed_count;
 };
 
-/* Sets has_free_stacks, runs and run_count. */
+/* A program that ends with a request on one device frees what it has on the others, too. NULL: no request failed. */
+const struct memory_profile_failure *memory_profile_categories_last_failure(const struct memory_profile *profile);
+/* Sets has_free_stacks, runs, run_count, failed_at and failed_count. */
 void memory_profile_categories_runs(struct deciding *deciding);
 /* The run in which an event of the pool is; 0 before the first. */
 uint32_t memory_profile_categories_run_of(const struct deciding *deciding, uint32_t event);
+/* Was an allocation of the pool alive at a request that failed, and freed by `partner` before any backward pass began?
+ * Then the exception freed it as it left its frames, and how long it was meant to live is not known. `met_in`: the run
+ * in which the request failed. */
+bool memory_profile_categories_is_unwound(const struct deciding *deciding, uint32_t event, uint32_t partner,
+                                          uint32_t *met_in);
 /* What the program was doing at an event's stack; of one without a frame BACKWARD where only Python's frames are
  * kept. */
 enum torch_phase memory_profile_categories_phase(const struct deciding *deciding, uint32_t event);
