@@ -12,6 +12,8 @@ enum torch_operation {
     TORCH_OPERATION_COUNT
 };
 
+/* Of one frame; NONE. */
+enum torch_operation torch_operation_of_frame(const struct torch_frame *frame);
 /* Fills one for each stack of the snapshot; cost: frames × rows, and frames of all stacks, charged to the arena's work.
  */
 uint8_t *torch_operations_find(const struct torch_snapshot *snapshot, struct arena *arena);

@@ -23,7 +23,7 @@ enum { HEAD_ELEMENTS = 64 };
 enum sign {
     SIGN_SOFTMAX = 1,
     SIGN_DROPOUT = 2,
-    SIGN_PROGRAM = 4, /* of Python, and not PyTorch's */
+    SIGN_PROGRAM = 4, /* of Python, and neither PyTorch's nor a softmax of the program's own */
     SIGN_NAME = 8,    /* its function says that it is of attention */
     SIGN_FILE = 16,   /* its file does */
     SIGN_PRODUCT = 32,
@@ -84,9 +84,9 @@ static bool is_linear(const struct torch_frame *frame)
 static uint8_t signs_of(const struct torch_frame *frame)
 {
     bool is_torch = str_contains(frame->file, STR("/torch/")) || str_contains(frame->file, STR("\\torch\\"));
-    return (uint8_t)((torch_snapshot_frame_is(frame, "/torch/nn/functional", "=softmax") ? SIGN_SOFTMAX : 0) |
-                     (str_equal(frame->function, STR("dropout")) ? SIGN_DROPOUT : 0) |
-                     (frame->is_python && !is_torch ? SIGN_PROGRAM : 0) |
+    bool is_softmax = torch_operation_of_frame(frame) == TORCH_OPERATION_ATTENTION_SCORES;
+    return (uint8_t)((is_softmax ? SIGN_SOFTMAX : 0) | (str_equal(frame->function, STR("dropout")) ? SIGN_DROPOUT : 0) |
+                     (frame->is_python && !is_torch && !is_softmax ? SIGN_PROGRAM : 0) |
                      (is_attention(frame->function) ? SIGN_NAME : 0) |
                      (is_attention(torch_snapshot_frame_file(frame)) ? SIGN_FILE : 0) |
                      (is_product(frame) ? SIGN_PRODUCT : 0) | (is_linear(frame) ? SIGN_LINEAR : 0));
