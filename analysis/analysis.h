@@ -378,6 +378,11 @@ struct analysis_check_baseline {
 bool analysis_check_module(struct analysis_check *check, const char *file, const char *name,
                            const struct analysis_subject *module, const struct analysis_check_baseline *against,
                            struct err *err);
+/* The same of pool `at` of an allocator snapshot: what the process took of the device, with a request that failed. Held
+ * against are figures alone. */
+bool analysis_check_snapshot(struct analysis_check *check, const char *file, const char *name,
+                             const struct analysis_subject *trace, size_t at,
+                             const struct analysis_check_baseline *against, struct err *err);
 /* One that could not be read, and why. */
 bool analysis_check_fault(struct analysis_check *check, const char *file, const char *name, const char *reason,
                           struct err *err);

@@ -68,7 +68,7 @@ static void decide_over(const struct check_deciding *deciding)
                                           .asked_bytes = -1,
                                           .source = "as chosen",
                                           .is_physical = limits->is_physical,
-                                          .is_of_gpu = limits->is_of_gpu};
+                                          .is_of_gpu = limits->is_of_gpu && !module->is_snapshot};
     module->fit = arena_array(deciding->arena, struct memory_fit, 1);
     memory_fit_judge(&limit, module->total_bytes, module->space_name, deciding->arena, module->fit);
     if (module->fit->word != MEMORY_FIT_OVER && module->fit->word != MEMORY_FIT_DEFAULT)
@@ -174,11 +174,25 @@ static void decide_growth_of_figures(const struct check_deciding *deciding, cons
         return;
     struct check_finding *finding = finding_add(deciding, CHECK_GROWN, grown_bytes);
     deciding->scratch->length = 0;
-    buf_format(deciding->scratch,
-               "%s needs %s of %s, %s more than the %s of the baseline, whose program cannot be read.", module->name,
+    buf_format(deciding->scratch, "%s needs %s of %s, %s more than the %s of the baseline%s.", module->name,
                size_text(needs, (uint64_t)module->total_bytes), module->space_name,
-               size_text(more, (uint64_t)grown_bytes), size_text(was, (uint64_t)before->total_bytes));
+               size_text(more, (uint64_t)grown_bytes), size_text(was, (uint64_t)before->total_bytes),
+               module->is_snapshot ? "" : ", whose program cannot be read");
     finding_say(deciding, finding);
+}
+
+void check_decide_taken(const struct check_limits *limits, const struct check_taken *taken,
+                        const struct check_before *before, struct arena *arena, struct buf *scratch,
+                        struct check_module *module)
+{
+    const struct check_deciding deciding = {limits, arena, NULL, scratch, module};
+    module->space_name = arena_text(arena, str_of(taken->space_name));
+    module->total_bytes = taken->total_bytes;
+    module->baseline_bytes = -1;
+    module->is_snapshot = true;
+    decide_over(&deciding);
+    if (before != NULL)
+        decide_growth_of_figures(&deciding, before);
 }
 
 void check_decide(const struct check_limits *limits, const struct plan *plan, const struct check_baseline *against,
@@ -228,7 +242,12 @@ void check_sentence(const struct check_report *report, struct buf *out)
     size_t with_count = 0;
     for (size_t i = 0; i < report->count; i++)
         with_count += report->modules[i].finding_count > 0;
-    const char *modules = report->count == 1 ? "module" : "modules";
+    bool has_snapshot = false;
+    for (size_t i = 0; i < report->count; i++)
+        has_snapshot |= report->modules[i].is_snapshot;
+    const char *modules = has_snapshot         ? (report->count == 1 ? "process" : "processes")
+                          : report->count == 1 ? "module"
+                                               : "modules";
     if (with_count == 0)
         buf_format(out, "No finding in %s %s", size_text_count(all, report->count), modules);
     else

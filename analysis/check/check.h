@@ -37,6 +37,12 @@ struct check_before {
     int64_t total_bytes;
 };
 
+/* What a process took of a device, where there is no program: of an allocator snapshot. */
+struct check_taken {
+    const char *space_name; /* "GPU 0" */
+    int64_t total_bytes;
+};
+
 struct check_finding {
     enum check_rule rule;
     const char *sentence;
@@ -54,6 +60,7 @@ struct check_module {
     struct memory_fit *fit; /* into the limit; NULL: there is no limit */
     int64_t baseline_bytes; /* −1: not in the baseline, or there is none */
     bool is_figure_alone;   /* of the baseline only what it needed is known: growth can be told, what was lost cannot */
+    bool is_snapshot;       /* of PyTorch's allocator: a process, and no program */
     struct check_finding findings[CHECK_RULE_COUNT];
     uint32_t finding_count;
 };
@@ -73,6 +80,10 @@ struct check_baseline {
 /* Fills findings and figures of `module`. */
 void check_decide(const struct check_limits *limits, const struct plan *plan, const struct check_baseline *baseline,
                   struct arena *arena, struct arena *scratch_arena, struct buf *scratch, struct check_module *module);
+/* The same of a process: it has figures alone, and what it allows itself of a device is not known. */
+void check_decide_taken(const struct check_limits *limits, const struct check_taken *taken,
+                        const struct check_before *before, struct arena *arena, struct buf *scratch,
+                        struct check_module *module);
 /* Is the rule among those that were looked at for this module? */
 bool check_applies(const struct check_limits *limits, const struct check_module *module, enum check_rule rule);
 /* "1 of 2 modules has a finding: …": the whole in one line. */

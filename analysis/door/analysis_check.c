@@ -32,6 +32,7 @@ struct analysis_check_adding {
     struct analysis_check *check;
     const char *file, *name, *fault;
     const struct plan *plan;
+    const struct check_taken *taken; /* of a snapshot: instead of a plan */
     struct check_baseline baseline;
     struct arena *child;        /* of what only the decision needs */
     struct check_module module; /* as it is once it has been decided */
@@ -41,6 +42,11 @@ static void analysis_check_decide(struct job *job, const void *in, void *out, st
 {
     struct analysis_check_adding *adding = out;
     (void)in, (void)err;
+    if (adding->taken != NULL) {
+        check_decide_taken(&adding->check->report.limits, adding->taken, adding->baseline.before, &job->arena,
+                           &adding->check->scratch, &adding->module);
+        return;
+    }
     adding->child = arena_child(&job->arena);
     check_decide(&adding->check->report.limits, adding->plan, &adding->baseline, &job->arena, adding->child,
                  &adding->check->scratch, &adding->module);
@@ -105,6 +111,26 @@ bool analysis_check_module(struct analysis_check *check, const char *file, const
         adding.fault = fault.text;
     if (adding.child != NULL)
         arena_free(adding.child);
+    return try_it(check, analysis_check_keep, &adding, err);
+}
+
+bool analysis_check_snapshot(struct analysis_check *check, const char *file, const char *name,
+                             const struct analysis_subject *trace, size_t at,
+                             const struct analysis_check_baseline *against, struct err *err)
+{
+    struct analysis_trace_pool pool;
+    if (trace->kind != ANALYSIS_TRACE || !analysis_trace_pool_at(trace, at, &pool))
+        return err_set(err, ERR_argument, ERR_NO_OFFSET, "only allocator snapshots can be checked so");
+    const struct check_before before = {against->space_name, against->total_bytes};
+    const struct check_taken taken = {pool.name, pool.taken_bytes};
+    struct analysis_check_adding adding = {.check = check, .file = file, .name = name, .taken = &taken};
+    adding.baseline.before = against->space_name == NULL || against->total_bytes < 0 ? NULL : &before;
+    adding.module.name = name;
+    struct err fault = ERR_INIT;
+    if (pool.taken_bytes < 0)
+        adding.fault = "the file does not tell what the allocator took of the device";
+    else if (!try_it(check, analysis_check_decide, &adding, &fault))
+        adding.fault = fault.text;
     return try_it(check, analysis_check_keep, &adding, err);
 }
 

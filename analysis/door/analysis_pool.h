@@ -18,6 +18,9 @@ struct analysis_trace_pool {
     const char *name;   /* of the allocator, bytes as in the file; or the number of a TPU */
     bool is_device;     /* memory of a device; else of the host, or not known */
     int64_t peak_bytes; /* stack and heap */
+    int64_t
+        taken_bytes; /* of an allocator snapshot: what PyTorch took of the device at most, and, where a request failed,
+                            that request with what was taken then; −1: not told */
     int64_t peak_time_ps;
     int64_t capacity_bytes;      /* -1: not told */
     int64_t lifetime_peak_bytes; /* -1: not told */

@@ -189,6 +189,19 @@ static void categories_take(const struct memory_profile_pool *row, struct analys
     }
 }
 
+/* With the last request that failed: what the process would have taken. */
+static int64_t taken_bytes(const struct memory_profile_pool *pool)
+{
+    const struct memory_profile_failure *failure =
+        pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1] : NULL;
+    uint32_t event;
+    int64_t taken = pool->profile->events.snapshot != NULL ? memory_profile_taken_bytes(pool, &event) : -1;
+    if (failure == NULL || failure->reserved_bytes == MEMORY_UNKNOWN || failure->requested_bytes == MEMORY_UNKNOWN)
+        return taken;
+    int64_t asked = sum_add(failure->reserved_bytes, failure->requested_bytes);
+    return asked > taken ? asked : taken;
+}
+
 bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, struct analysis_trace_pool *pool)
 {
     const struct memory_profile *model = &trace->trace;
@@ -201,6 +214,7 @@ bool analysis_trace_pool_at(const struct analysis_subject *trace, size_t at, str
         .is_device = row->kind == PROFILE_DEVICE,
         .peak_bytes = memory_profile_in_use_bytes(model, row->peak_at),
         .peak_time_ps = model->time_ps[row->peak_at],
+        .taken_bytes = taken_bytes(row),
         .capacity_bytes = row->capacity_bytes == MEMORY_UNKNOWN ? -1 : row->capacity_bytes,
         .lifetime_peak_bytes = row->lifetime_peak_bytes == MEMORY_UNKNOWN ? -1 : row->lifetime_peak_bytes,
         .allocation_count = row->allocation_count,

@@ -9,19 +9,6 @@
 /* What is free in segments is looked into where it is more than this part of them. */
 enum { LOOKED_AT_PART = 20 };
 
-static void peak_find(const struct memory_profile_pool *pool, struct torch_segments *segments)
-{
-    const struct memory_profile *profile = pool->profile;
-    segments->peak_bytes = -1;
-    for (uint32_t event = pool->first; event < pool->first + pool->count; event++) {
-        int64_t bytes = profile->events.figure_sets[profile->figures[event]].limit_bytes;
-        if (bytes == MEMORY_UNKNOWN || bytes <= segments->peak_bytes)
-            continue;
-        segments->peak_bytes = bytes;
-        segments->peak_time_ps = profile->time_ps[event];
-    }
-}
-
 /* Is it worth a replay? Of a request that failed whether it would not have; else where much is free. */
 static bool is_asked(const struct torch_moment *moment)
 {
@@ -73,7 +60,10 @@ static const struct memory_profile_replay *peak_by_rules(const struct verdict_fa
 void torch_segments_find(const struct verdict_facts *facts, struct torch_moment *moment)
 {
     struct torch_segments *segments = &moment->segments;
-    peak_find(moment->pool, segments);
+    uint32_t peak = moment->pool->first;
+    segments->peak_bytes = memory_profile_taken_bytes(moment->pool, &peak);
+    if (segments->peak_bytes >= 0)
+        segments->peak_time_ps = moment->pool->profile->time_ps[peak];
     const struct memory_profile_replay *by_rules = peak_by_rules(facts, moment);
     if (segments->peak_bytes > moment->in_use_bytes)
         segments->beside_bytes = segments->peak_bytes - moment->in_use_bytes;

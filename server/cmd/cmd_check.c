@@ -6,6 +6,7 @@
 #include "server/base/output.h"
 #include "server/cmd/capacity_option.h"
 #include "server/cmd/check_catalog.h"
+#include "server/cmd/check_snapshots.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/input_path.h"
@@ -242,6 +243,9 @@ static int check_all(struct analysis_check *check, struct store *store, struct s
         checked_count++;
         is_good = check_one(check, store, side, entry, baseline, &err);
     }
+    const struct check_snapshots snapshots = {check, store, side->path, side->is_folder};
+    if (is_good && !options->module)
+        is_good = check_snapshots_all(&snapshots, side->snapshot, baseline->side.snapshot, &checked_count, &err);
     if (is_good && checked_count == 0 && analysis_check_counts(check).faults == 0) {
         log_line(options->module ? "%s: has no module with that name" : "%s: has no HLO module", side->path);
         return COMMANDS_UNUSABLE;
@@ -285,7 +289,8 @@ static bool limits_read(const struct options *options, struct analysis_check_lim
     struct err err = ERR_INIT;
     *limits = (struct analysis_check_limits){.max_total_bytes = -1, .has_baseline = options->baseline != NULL};
     if (options->paths.count != 1)
-        log_line("check wants one PATH: a trace, an HLO file or a folder of them (--help tells more)");
+        log_line("check wants one PATH: a trace, an HLO file, a snapshot of PyTorch or a folder of them (--help tells "
+                 "more)");
     else if (!options->max_total && !options->baseline)
         log_line("check wants --max-total=SIZE or --baseline=PATH: what a module may need");
     else if (!analysis_check_format_is_known(options->format, &err))
@@ -309,7 +314,8 @@ int cmd_check(const struct options *options)
     baseline.is_of_catalog = baseline.is_wanted && check_catalog_is(options->baseline);
     bool is_open =
         check && side_open(&side, store, options->paths.items[0]) && baseline_open(&baseline, store, options);
-    if (is_open && options->baseline && !baseline.is_of_catalog && baseline.side.count == 0)
+    if (is_open && options->baseline && !baseline.is_of_catalog && baseline.side.count == 0 &&
+        !check_snapshots_are_in(baseline.side.snapshot))
         log_line("%s: has no HLO module", options->baseline);
     else if (is_open)
         status = check_all(check, store, &side, &baseline, options);

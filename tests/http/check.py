@@ -2,13 +2,20 @@
 """memviewd check: what is a finding, every format, what is refused, and the commands of docs/use/check-workflow.yml."""
 import gzip
 import os
+import pickle
 import re
 import subprocess
+import sys
 import textwrap
 import xml.etree.ElementTree
 
 import inputs
 from harness import ROOT, equal, loads
+
+sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
+import made_allocator  # noqa: E402
+
+MIB = 1 << 20
 
 
 def program(t, name):
@@ -138,3 +145,49 @@ def test_a_log_that_cannot_be_read_is_no_module(t):
         t.write("dump/module_0001.jit_train_step.after_optimizations.hlo.pb.gz", file.read())
     folder = os.path.dirname(t.write("dump/train.log.gz", gzip.compress(b"step 1\n" * 1000)[:20]))
     check(t, folder, "--max-total=1000GiB", status=0)
+
+
+def folder_of(t, name):
+    return os.path.join(t.folder(), name)
+
+
+def snapshot_of(t, path, *mebibytes):
+    """an allocator snapshot of a process that takes 24 MiB for each, which is asked for at once"""
+    one = made_allocator.Caching(1, capacity=4096 * MIB)
+    for size in mebibytes:
+        one.allocate(size * MIB)
+    return t.write(path, pickle.dumps(made_allocator.snapshot(one), 4)), one.reserved
+
+
+def test_snapshots_are_checked_by_what_their_process_takes(t):
+    path, reserved = snapshot_of(t, "head/rank0.pickle", 24, 24, 24)
+    check(t, path, f"--max-total={reserved}", status=0)
+    report = loads(check(t, path, f"--max-total={reserved - 1}", "--format=json", status=1))
+    (module,) = report["modules"]
+    equal((module["module"], module["space_name"], module["total_bytes"]), ("rank0", "GPU 0", reserved))
+    equal([(row["rule"], row["bytes"]) for row in module["findings"]], [("over", 1)])
+    assert report["sentence"].startswith("1 of 1 process has a finding"), report["sentence"]
+    for output in ("text", "junit", "markdown", "github"):
+        assert "rank0" in check(t, path, f"--max-total={reserved - 1}", f"--format={output}", status=1)
+
+
+def test_a_request_that_failed_counts_with_what_was_taken(t):
+    one = made_allocator.fragmented()
+    (failed,) = one.failures
+    path = t.write("failed/rank0.pickle", pickle.dumps(made_allocator.snapshot(one), 4))
+    needed = failed["reserved"] + failed["requested"]
+    check(t, path, f"--max-total={needed}", status=0)
+    equal(loads(check(t, path, f"--max-total={needed - 1}", "--format=json", status=1))["modules"][0]["total_bytes"], needed)
+
+
+def test_snapshots_are_held_against_earlier_ones(t):
+    (before, was), (after, now) = snapshot_of(t, "base/old.pickle", 24, 24), snapshot_of(t, "head/rank0.pickle", 24, 24, 24)
+    (finding,) = loads(check(t, after, "--baseline", before, "--format=json", status=1))["modules"][0]["findings"]
+    equal((finding["rule"], finding["bytes"]), ("grown", now - was))
+    check(t, before, "--baseline", after, status=0)
+    check(t, after, "--baseline", before, "--tolerance=60%", status=0)
+    snapshot_of(t, "base/rank0.pickle", 24, 24, 24)
+    equal(loads(check(t, folder_of(t, "head"), "--baseline", folder_of(t, "base"), "--format=json", status=0))["finding_count"], 0)
+    snapshot_of(t, "several/rank7.pickle", 24)
+    snapshot_of(t, "several/rank8.pickle", 24)
+    check(t, folder_of(t, "several"), "--baseline", folder_of(t, "head"), status=2)

@@ -182,6 +182,20 @@ void memory_profile_steps_build(struct memory_profile *profile, struct arena *ar
         profile->step_names[i] = profile->events.step_names[profile->steps[i].number];
 }
 
+int64_t memory_profile_taken_bytes(const struct memory_profile_pool *pool, uint32_t *event)
+{
+    const struct memory_profile *profile = pool->profile;
+    int64_t most = -1;
+    for (uint32_t at = pool->first; at < pool->first + pool->count; at++) {
+        int64_t bytes = profile->events.figure_sets[profile->figures[at]].limit_bytes;
+        if (bytes == MEMORY_UNKNOWN || bytes <= most)
+            continue;
+        most = bytes;
+        *event = at;
+    }
+    return most;
+}
+
 int64_t memory_profile_in_use_after(const struct memory_profile_pool *pool, uint32_t count)
 {
     uint32_t event = pool->first + (count > 0 ? count - 1 : 0);

@@ -249,5 +249,8 @@ void memory_profile_note(struct memory_profile_notes *notes, const char *code, u
  * know: with more memory they would be others. */
 void memory_profile_note_room(struct memory_profile *profile, const char *code, const struct arena *arena,
                               const char *text);
+/* The most that the allocator took of the device, as the pool's events tell it, and the first event that does; -1: none
+ * does. */
+int64_t memory_profile_taken_bytes(const struct memory_profile_pool *pool, uint32_t *event);
 /* Bytes in use after the pool's first `count` events. */
 int64_t memory_profile_in_use_after(const struct memory_profile_pool *pool, uint32_t count);
