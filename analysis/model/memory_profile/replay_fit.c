@@ -4,6 +4,7 @@
 
 #include "base/size_text.h"
 #include "base/sum.h"
+#include "model/memory_profile/retained.h"
 #include "plan/category.h"
 #include "whatif/fit_search.h"
 
@@ -193,6 +194,20 @@ static int64_t kept_bytes(const struct memory_profile_pool *pool)
     return bytes;
 }
 
+/* A job that keeps what each step saved runs full whatever one step takes. */
+static const char *retained_words(const struct replay_steps *start)
+{
+    const struct memory_profile_pool *pool = start->pool;
+    struct memory_profile_retained retained;
+    if (pool->failure_count == 0 ||
+        !memory_profile_retained_find(pool, pool->failures[pool->failure_count - 1].count, start->arena, &retained))
+        return "";
+    return arena_format(start->arena,
+                        " %s that earlier steps saved are still held, and grow with each step: what gives these back "
+                        "comes first (memviewd explain).",
+                        size_text_in(start->arena, (uint64_t)retained.bytes));
+}
+
 const char *replay_fit_sentence(const struct replay_steps *start, const struct fit *fit)
 {
     struct arena *arena = start->arena;
@@ -204,8 +219,8 @@ const char *replay_fit_sentence(const struct replay_steps *start, const struct f
     if (fit->set_count > 0 && start->pool->failure_count > 0)
         return arena_format(arena,
                             "%u %s of changes would get it past the request that failed, within %s, by replay; what it "
-                            "asks for then is not known.",
-                            fit->set_count, fit->set_count == 1 ? "set" : "sets", capacity);
+                            "asks for then is not known.%s",
+                            fit->set_count, fit->set_count == 1 ? "set" : "sets", capacity, retained_words(start));
     if (fit->set_count > 0)
         return arena_format(arena, "%u %s of changes would make it fit %s, by replay.", fit->set_count,
                             fit->set_count == 1 ? "set" : "sets", capacity);

@@ -201,6 +201,10 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
     if (str_equal(name, STR("memory_fraction")))
         return fraction_apply(change, value, capacity_bytes, arena) ||
                replay_settings_refuse(err, text, "write memory_fraction=0.9: above 0, at most 1");
+    if (str_equal(name, STR("dtype")) || str_equal(name, STR("autocast")))
+        return replay_settings_refuse(err, text,
+                                      "snapshots hold no element types: which blocks would be narrower, and which are "
+                                      "already, they do not tell");
     return err_set(
         err, ERR_argument, ERR_NO_OFFSET,
         "no such change, but expandable_segments, max_split_size, gc_threshold, roundup, memory_fraction, %s",

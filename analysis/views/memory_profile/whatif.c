@@ -89,6 +89,10 @@ static const char *sentence_of(const struct answer *answer, struct arena *arena)
     const char *fits = fits_of(answer, arena), *confidence = "";
     if (answer->steps.count > 0)
         confidence = change_confidence_name(answer->steps.items[answer->steps.count - 1].confidence);
+    if (answer->steps.count == 0 && before.reserved_bytes < before.requested_bytes)
+        return arena_format(arena,
+                            "The file tells of %s of segments, for %s asked for: it does not tell of all of them.",
+                            size_of(arena, before.reserved_bytes), size_of(arena, before.requested_bytes));
     if (answer->steps.count == 0)
         return arena_format(arena, "Takes %s of the device as it is, for %s asked for%s.",
                             size_of(arena, before.reserved_bytes), size_of(arena, before.requested_bytes), fits);
@@ -97,9 +101,12 @@ static const char *sentence_of(const struct answer *answer, struct arena *arena)
                             answer->steps.count == 1 ? answer->steps.items[0].text : together_of(answer, false),
                             placed_of(answer, arena));
     const char *what = answer->steps.count == 1 ? answer->steps.items[0].text : together_of(answer, true);
-    const char *verb = saving == 0 ? "changes nothing" : saving < 0 ? "costs" : "saves";
-    if (answer->steps.count > 1)
-        verb = saving == 0 ? "change nothing" : saving < 0 ? "cost" : "save";
+    bool is_one = answer->steps.count == 1,
+         is_felt = before.allocated_bytes != after.allocated_bytes || after.is_last_placed != before.is_last_placed;
+    const char *none = is_felt ? (is_one ? "makes no difference to the segments" : "make no difference to the segments")
+                       : is_one ? "changes nothing"
+                                : "change nothing";
+    const char *verb = saving == 0 ? none : saving < 0 ? (is_one ? "costs" : "cost") : (is_one ? "saves" : "save");
     return saving == 0 ? arena_format(arena, "%s %s: %s reserved%s (%s).%s", what, verb,
                                       size_of(arena, after.reserved_bytes), fits, confidence, placed_of(answer, arena))
                        : arena_format(arena, "%s %s %s: %s reserved becomes %s%s (%s).%s", what, verb,
