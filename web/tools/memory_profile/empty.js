@@ -97,12 +97,11 @@ export function noRows(view, isFiltered) {
 /* Why there is no growth, no address map, no fragmentation. */
 export function reasonOf(reason) {
   const titles = {
-    no_steps: 'No step boundaries in this trace.',
+    no_steps: 'No step boundaries.',
     no_addresses: 'No addresses in this trace.',
     no_free_figures: 'This allocator does not say what is free.',
   };
   const more = {
-    no_steps: 'Growth is measured from one step to the next. Mark steps with `jax.profiler.StepTraceAnnotation("train", step_num=i)`.',
     no_addresses: 'The events carry no address, so blocks and holes cannot be placed.',
     no_free_figures: 'Free memory and fragmentation are recorded by BFC allocators and the TPU runtime only.',
   };
