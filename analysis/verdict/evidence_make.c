@@ -269,6 +269,10 @@ static void cause_show(const struct verdict_facts *facts)
     }
     if (cause->bytes < 0)
         return;
+    if (facts->moment != NULL && torch_named_of_cause(facts) != TORCH_NAMED_COUNT) {
+        cause->evidence = torch_named_evidence(facts, torch_named_of_cause(facts));
+        return;
+    }
     if (cause->kind == VERDICT_CAUSE_EARLIER_STEPS) {
         cause->evidence =
             evidence_difference("Saved activations, without those of the current pass and the one before it.");

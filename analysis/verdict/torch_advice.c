@@ -2,6 +2,7 @@
  * torch_advice.c: what the figures of an allocator snapshot of PyTorch say would help. What can be replayed has the
  * figures of the replay; of all else each piece states at most what its memory takes at the moment. */
 #include "verdict/advice.h"
+#include "verdict/torch_item.h"
 #include "verdict/torch_moment.h"
 #include "verdict/torch_replay.h"
 
@@ -11,18 +12,15 @@ enum { LEAST_PART = 50 };
 /* Of what the segments take, what expandable ones have to save. */
 enum { LEAST_SAVED = 10 };
 
-struct item {
-    enum verdict_advice_kind kind;
-    enum category category; /* that it is about; CATEGORY_COUNT: of none */
-    int64_t saves_bytes;
-    enum verdict_confidence confidence;
-    const char *title, *call, *reason, *evidence;
-    const char *change;      /* as memviewd whatif takes it; NULL: there is none */
-    int64_t allocated_bytes; /* blocks behind it, where lands_at_bytes is a replay's */
-};
+/* In PyTorch fused attention is a word, and takes no time; a state of 8 bits makes other numbers. */
+static uint32_t effort_of(const struct verdict_advice *item)
+{
+    return item->kind == VERDICT_ADVICE_FUSED_ATTENTION   ? 10
+           : item->kind == VERDICT_ADVICE_OPTIMIZER_DTYPE ? 100
+                                                          : item->effort;
+}
 
-/* NULL: it is too little. */
-static struct verdict_advice *torch_advice_land(struct advice *advice, const struct item *item, int64_t lands_at_bytes)
+struct verdict_advice *torch_advice_land(struct advice *advice, const struct torch_item *item, int64_t lands_at_bytes)
 {
     const struct torch_moment *moment = advice->facts->moment;
     if (item->saves_bytes >= 0 && item->saves_bytes < moment->in_use_bytes / LEAST_PART)
@@ -45,6 +43,7 @@ static struct verdict_advice *torch_advice_land(struct advice *advice, const str
                                                                                          category_name(item->category)),
                                .extra_flops_percent = -1,
                            });
+    added->effort = effort_of(added);
     const struct memory_profile_failure *failure = moment->failure;
     if (failure != NULL && failure->kind == PROFILE_FAILURE_SHORTAGE && added->saves_bytes >= 0 &&
         added->saves_bytes < failure->missing_bytes)
@@ -60,10 +59,9 @@ static enum verdict_fits fits_beside(enum verdict_fits by_figure, enum verdict_f
     return is_near ? by_figure : by_replay;
 }
 
-/* The same with the figures of its change's replay, where there are any. NULL: it is too little, or would not help. */
-static struct verdict_advice *torch_advice_add(struct advice *advice, const struct item *item)
+struct verdict_advice *torch_advice_add(struct advice *advice, const struct torch_item *item)
 {
-    struct item changed = *item;
+    struct torch_item changed = *item;
     struct torch_replay_figures figures;
     enum torch_replay_word word =
         item->change == NULL ? TORCH_REPLAY_NOT_KNOWN : torch_replay_try(advice->replay, item->change, &figures);
@@ -87,7 +85,7 @@ static struct verdict_advice *torch_advice_add(struct advice *advice, const stru
     return added;
 }
 
-static const char *torch_advice_holds(const struct advice *advice, enum category category, const char *more)
+const char *torch_advice_holds(const struct advice *advice, enum category category, const char *more)
 {
     const struct verdict_facts *facts = advice->facts;
     return arena_format(facts->arena, "%s %s of %s%s.", torch_moment_holder(facts, category),
@@ -119,12 +117,13 @@ static void expandable_find(struct advice *advice)
         return;
     struct verdict_advice *added = torch_advice_land(
         advice,
-        &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, segments->saves_bytes,
-                       torch_segments_confidence(segments), expandable_title, expandable_call, replay_reason(facts),
-                       arena_format(facts->arena, "%s, %s of segments become %s.", replay_words(segments),
-                                    facts_size(facts, segments->peak_bytes),
-                                    facts_size(facts, segments->expandable->reserved_bytes)),
-                       "expandable_segments", segments->expandable->allocated_bytes},
+        &(struct torch_item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, segments->saves_bytes,
+                             torch_segments_confidence(segments), expandable_title, expandable_call,
+                             replay_reason(facts),
+                             arena_format(facts->arena, "%s, %s of segments become %s.", replay_words(segments),
+                                          facts_size(facts, segments->peak_bytes),
+                                          facts_size(facts, segments->expandable->reserved_bytes)),
+                             "expandable_segments", segments->expandable->allocated_bytes},
         segments->expandable->reserved_bytes);
     if (added != NULL)
         added->is_of_cause = segments->is_fragmented;
@@ -155,16 +154,18 @@ static void pieces_find(struct advice *advice)
                      facts_size(facts, failure->requested_bytes), facts_size(facts, failure->free_bytes),
                      facts_size(facts, failure->largest_hole_bytes), placed_text(facts));
     if (!moment->is_expandable)
-        torch_advice_add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes,
-                                                VERDICT_BOUND, expandable_title, expandable_call,
-                                                "At most this much: what was free in segments that were partly in use.",
-                                                evidence, "expandable_segments", 0});
+        torch_advice_add(advice,
+                         &(struct torch_item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, failure->free_bytes,
+                                              VERDICT_BOUND, expandable_title, expandable_call,
+                                              "At most this much: what was free in segments that were partly in use.",
+                                              evidence, "expandable_segments", 0});
     else
-        torch_advice_add(advice, &(struct item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
-                                                "Keep large blocks whole: expandable segments are already on",
-                                                "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
-                                                "A snapshot does not show how the allocator would then place them.",
-                                                evidence, "max_split_size=512MiB", 0});
+        torch_advice_add(advice,
+                         &(struct torch_item){VERDICT_ADVICE_FRAGMENTATION, CATEGORY_COUNT, -1, VERDICT_GUESS,
+                                              "Keep large blocks whole: expandable segments are already on",
+                                              "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:512",
+                                              "A snapshot does not show how the allocator would then place them.",
+                                              evidence, "max_split_size=512MiB", 0});
 }
 
 /* Takes away the cause: what is computed again, or a smaller batch, is held all the same. */
@@ -174,7 +175,7 @@ static void retained_find(struct advice *advice)
     const struct memory_profile_retained *retained = &facts->moment->retained;
     struct verdict_advice *added = torch_advice_land(
         advice,
-        &(struct item){
+        &(struct torch_item){
             VERDICT_ADVICE_LEAK, CATEGORY_SAVED_ACTIVATION, retained->bytes, VERDICT_BOUND,
             "Free what each step saved: add up numbers, keep outputs detached and on the host",
             "total += loss.item()  # outputs.append(y.detach().cpu()); no retain_graph=True",
@@ -196,36 +197,37 @@ static void activations_find(struct advice *advice)
     int64_t bytes = moment->sums[CATEGORY_SAVED_ACTIVATION].bytes;
     if (bytes <= 0)
         return;
-    if (!moment->has_backward) {
+    if (!moment->named.is_training) {
+        if (!moment->named.has_loss)
+            torch_advice_add(
+                advice,
+                &(struct torch_item){
+                    VERDICT_ADVICE_NO_GRADIENTS, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
+                    "Keep nothing for gradients if none are needed", "with torch.no_grad(): …",
+                    "At most this much, and only if nothing is trained: the recording shows no backward pass.",
+                    torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded"), NULL, 0});
         torch_advice_add(
-            advice,
-            &(struct item){VERDICT_ADVICE_NO_GRADIENTS, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
-                           "Keep nothing for gradients if none are needed", "with torch.no_grad(): …",
-                           "At most this much, and only if nothing is trained: the recording shows no backward pass.",
-                           torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, "; no backward pass was recorded"),
-                           NULL, 0});
-        torch_advice_add(advice,
-                         &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
-                                        "Halve the batch", "DataLoader(…, batch_size=…)",
-                                        "At most half of the activations: what does not grow with the batch stays.",
-                                        torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "batch=0.5", 0});
+            advice, &(struct torch_item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
+                                         "Halve the batch", "DataLoader(…, batch_size=…)",
+                                         "At most half of the activations: what does not grow with the batch stays.",
+                                         torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "batch=0.5", 0});
         return;
     }
     torch_advice_add(
         advice,
-        &(struct item){
+        &(struct torch_item){
             VERDICT_ADVICE_CHECKPOINT, CATEGORY_SAVED_ACTIVATION, bytes, VERDICT_BOUND,
             "Recompute activations in the backward pass",
             "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)",
             "At most this much: the blocks' inputs stay, and one block at a time is recomputed; a step takes about "
             "a third longer.",
             torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "checkpoint", 0});
-    torch_advice_add(advice,
-                     &(struct item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
-                                    "Halve the batch, and accumulate the gradients of two",
-                                    "(loss / 2).backward()  # twice, then optimizer.step()",
-                                    "At most half of the activations: what does not grow with the batch stays.",
-                                    torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "accumulate=2", 0});
+    torch_advice_add(
+        advice, &(struct torch_item){VERDICT_ADVICE_BATCH, CATEGORY_SAVED_ACTIVATION, bytes / 2, VERDICT_BOUND,
+                                     "Halve the batch, and accumulate the gradients of two",
+                                     "(loss / 2).backward()  # twice, then optimizer.step()",
+                                     "At most half of the activations: what does not grow with the batch stays.",
+                                     torch_advice_holds(advice, CATEGORY_SAVED_ACTIVATION, ""), "accumulate=2", 0});
 }
 
 static const char *operation_evidence(const struct verdict_facts *facts, const struct torch_operation_sum *sum)
@@ -245,7 +247,7 @@ static void operations_find(struct advice *advice)
     if (scores->line != NULL)
         added = torch_advice_add(
             advice,
-            &(struct item){
+            &(struct torch_item){
                 VERDICT_ADVICE_FUSED_ATTENTION, CATEGORY_COUNT, scores->bytes, VERDICT_BOUND,
                 "Use fused attention (SDPA, FlashAttention), which never holds the scores",
                 scores->is_of_transformers
@@ -260,7 +262,7 @@ static void operations_find(struct advice *advice)
                 ? NULL
                 : torch_advice_land(
                       advice,
-                      &(struct item){
+                      &(struct torch_item){
                           VERDICT_ADVICE_CHUNKED_LOSS, CATEGORY_COUNT, loss->bytes, VERDICT_BOUND,
                           "Compute the loss in chunks, or fused with the last layer",
                           "liger_kernel.transformers.LigerFusedLinearCrossEntropyLoss()  # or logits of a part of the "
@@ -280,7 +282,7 @@ static void gradients_find(struct advice *advice)
     if (bytes <= 0 || moment->sums[CATEGORY_SAVED_ACTIVATION].bytes < bytes)
         return;
     torch_advice_add(
-        advice, &(struct item){
+        advice, &(struct torch_item){
                     VERDICT_ADVICE_GRADIENTS_FREED, CATEGORY_GRADIENT, bytes, VERDICT_GUESS,
                     "Free the gradients between steps", "optimizer.zero_grad(set_to_none=True)",
                     "At most this much, if the peak is before the backward pass. That they are gradients is inferred "
@@ -296,22 +298,66 @@ static void state_find(struct advice *advice)
     int64_t state = moment->sums[CATEGORY_OPTIMIZER_STATE].bytes, parameters = moment->sums[CATEGORY_PARAMETER].bytes,
             gradients = moment->sums[CATEGORY_GRADIENT].bytes;
     torch_advice_add(
-        advice,
-        &(struct item){VERDICT_ADVICE_OPTIMIZER_DTYPE, CATEGORY_OPTIMIZER_STATE, state / 4 * 3, VERDICT_GUESS,
-                       "Keep the optimizer's state in 8 bits", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
-                       "Three quarters of it if it has 32 bits, which sizes do not show; steps differ a little.",
-                       torch_advice_holds(advice, CATEGORY_OPTIMIZER_STATE, ""), "optimizer=8bit", 0});
+        advice, &(struct torch_item){
+                    VERDICT_ADVICE_OPTIMIZER_DTYPE, CATEGORY_OPTIMIZER_STATE, state / 4 * 3, VERDICT_GUESS,
+                    "Keep the optimizer's state in 8 bits", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
+                    "Three quarters of it if it has 32 bits, which sizes do not show; steps differ a little.",
+                    torch_advice_holds(advice, CATEGORY_OPTIMIZER_STATE, ""), "optimizer=8bit", 0});
     if (moment->has_backward || state > 0)
         torch_advice_add(
             advice,
-            &(struct item){VERDICT_ADVICE_SHARD, CATEGORY_COUNT, (state + parameters + gradients) / 2, VERDICT_BOUND,
-                           "Split parameters, gradients and optimizer state over two GPUs",
-                           "torch.distributed.fsdp.fully_shard(model)",
-                           "At most half of them on two GPUs: the layer being computed is held whole.",
-                           arena_format(facts->arena, "Parameters, gradients and optimizer state hold %s of %s.",
-                                        facts_size(facts, state + parameters + gradients),
-                                        facts_size(facts, moment->in_use_bytes)),
-                           "shard=2", 0});
+            &(struct torch_item){VERDICT_ADVICE_SHARD, CATEGORY_COUNT, (state + parameters + gradients) / 2,
+                                 VERDICT_BOUND, "Split parameters, gradients and optimizer state over two GPUs",
+                                 "torch.distributed.fsdp.fully_shard(model)",
+                                 "At most half of them on two GPUs: the layer being computed is held whole.",
+                                 arena_format(facts->arena, "Parameters, gradients and optimizer state hold %s of %s.",
+                                              facts_size(facts, state + parameters + gradients),
+                                              facts_size(facts, moment->in_use_bytes)),
+                                 "shard=2", 0});
+}
+
+/* What shrinks the category that holds most goes first. */
+static void cause_mark(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const enum category largest = torch_moment_largest(facts->moment);
+    for (uint32_t i = 0; i < advice->count; i++)
+        if (advice->items[i].is_of_cause)
+            return;
+    bool is_of_weights = facts->out->cause.kind == VERDICT_CAUSE_OPTIMIZER_STATE ||
+                         facts->out->cause.kind == VERDICT_CAUSE_PARAMETERS ||
+                         facts->out->cause.kind == VERDICT_CAUSE_GRADIENTS;
+    for (uint32_t i = 0; i < advice->count; i++) {
+        struct verdict_advice *item = &advice->items[i];
+        enum category category;
+        bool is_of_largest = item->filter != NULL && str_starts(str_of(item->filter), STR("cat:")) &&
+                             category_find(str_of(item->filter + 4), &category) && category == largest;
+        item->is_of_cause =
+            is_of_weights && torch_advice_is(item) && (is_of_largest || item->kind == VERDICT_ADVICE_SHARD);
+    }
+}
+
+/* What is not known is recorded by whoever begins earlier. */
+static void earlier_find(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    const struct torch_moment *moment = facts->moment;
+    if (!torch_moment_is_unknown(moment))
+        return;
+    advice->kind = VERDICT_ADVICE_RECORD_EARLIER;
+    advice_add(advice,
+               (struct verdict_advice){
+                   .title = "To know what holds it, record from before the model is made",
+                   .call = "torch.cuda.memory._record_memory_history(max_entries=1_000_000)  # first, with stacks",
+                   .saves_bytes = -1,
+                   .lands_at_bytes = -1,
+                   .confidence = VERDICT_GUESS,
+                   .reason = "It frees nothing.",
+                   .evidence = torch_moment_unknown_sentence(facts),
+                   .tool = "memory_profile",
+                   .filter = "cat:unknown",
+                   .extra_flops_percent = -1,
+               });
 }
 
 void torch_advice_find(struct advice *advice)
@@ -322,14 +368,19 @@ void torch_advice_find(struct advice *advice)
     torch_replay_begin(advice->replay, advice->facts);
     expandable_find(advice);
     pieces_find(advice);
+    bool is_evaluation = advice->facts->moment->named.is_cause[TORCH_NAMED_EVALUATION];
     if (advice->facts->moment->is_retained) {
         retained_find(advice);
     } else {
-        activations_find(advice);
+        if (!is_evaluation)
+            activations_find(advice);
         operations_find(advice);
     }
+    torch_named_advise(advice);
     gradients_find(advice);
     state_find(advice);
+    cause_mark(advice);
+    earlier_find(advice);
 }
 
 const char *torch_advice_sentence(const struct advice *advice)

@@ -55,29 +55,61 @@ static void of_main_operation(const struct verdict_facts *facts, enum torch_oper
                            of_operation[operation].made_by, sum->line));
 }
 
-/* Of a snapshot: graphs that are kept, the request that failed for pieces, else what holds most. */
-void torch_cause_make(const struct verdict_facts *facts)
+/* Of a request that failed although enough was free. */
+static void of_pieces(const struct verdict_facts *facts)
+{
+    const struct memory_profile_failure *failure = facts->moment->failure;
+    cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
+              arena_format(facts->arena, "%s were free in segments, and the largest hole usable for %s was %s.",
+                           facts_size(facts, failure->free_bytes), facts_size(facts, failure->requested_bytes),
+                           facts_size(facts, failure->largest_hole_bytes)));
+}
+
+/* What holds most, but for what nothing tells of: then that is said, and where it comes from. */
+static void of_largest(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;
     enum category largest = torch_moment_largest(moment);
+    const struct memory_profile_category_sum *sum = &moment->sums[largest];
+    if (torch_moment_is_unknown(moment))
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, moment->sums[CATEGORY_UNKNOWN].bytes, VERDICT_GUESS,
+                  torch_moment_unknown_sentence(facts));
+    else
+        cause_set(facts, cause_of_category(largest), sum->bytes,
+                  sum->guessed_bytes * 2 > sum->bytes ? VERDICT_GUESS : VERDICT_BOUND,
+                  arena_format(facts->arena, "%s %s of %s.", torch_moment_holder(facts, largest),
+                               facts_size(facts, sum->bytes), facts_size(facts, moment->in_use_bytes)));
+}
+
+static bool is_in_pieces(const struct memory_profile_failure *failure)
+{
+    return failure != NULL && !memory_profile_failures_is_full(failure) &&
+           (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE);
+}
+
+/* Of a snapshot: what earlier steps keep, the request that failed for pieces, what has a name, else what holds most. */
+void torch_cause_make(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    enum torch_named_cause named = torch_named_first(moment);
     enum torch_operation operation = torch_operations_main(moment);
-    const struct memory_profile_failure *failure = moment->failure;
+    bool is_of_pools = moment->named.is_cause[TORCH_NAMED_GRAPH_POOLS];
     if (moment->is_retained)
         of_retained(facts);
-    else if (failure != NULL && !memory_profile_failures_is_full(failure) &&
-             (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE))
-        cause_set(facts, VERDICT_CAUSE_FRAGMENTATION, failure->free_bytes, VERDICT_EXACT,
-                  arena_format(facts->arena, "%s were free in segments, and the largest hole usable for %s was %s.",
-                               facts_size(facts, failure->free_bytes), facts_size(facts, failure->requested_bytes),
-                               facts_size(facts, failure->largest_hole_bytes)));
+    else if (named == TORCH_NAMED_STEPS_KEEP)
+        torch_named_set(facts, named);
+    else if (is_in_pieces(moment->failure) && moment->failure->kind == PROFILE_FAILURE_ELSEWHERE && is_of_pools)
+        torch_named_set(facts, TORCH_NAMED_GRAPH_POOLS);
+    else if (is_in_pieces(moment->failure))
+        of_pieces(facts);
     else if (moment->segments.is_fragmented)
         of_segments(facts);
+    else if (named <= TORCH_NAMED_GRAPH_POOLS)
+        torch_named_set(facts, named);
     else if (operation != TORCH_OPERATION_NONE && moment->operations[operation].bytes > moment->in_use_bytes / 5)
         of_main_operation(facts, operation);
+    else if (named != TORCH_NAMED_COUNT)
+        torch_named_set(facts, named);
     else
-        cause_set(facts, cause_of_category(largest), moment->sums[largest].bytes,
-                  moment->sums[largest].guessed_bytes * 2 > moment->sums[largest].bytes ? VERDICT_GUESS : VERDICT_BOUND,
-                  arena_format(facts->arena, "%s %s of %s.", torch_moment_holder(facts, largest),
-                               facts_size(facts, moment->sums[largest].bytes),
-                               facts_size(facts, moment->in_use_bytes)));
+        of_largest(facts);
 }

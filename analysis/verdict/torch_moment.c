@@ -81,6 +81,7 @@ void torch_moment_find(struct verdict_facts *facts)
         is_retained && (moment->failure == NULL || moment->retained.bytes > moment->failure->free_bytes);
     torch_operations_sum(facts, moment);
     torch_segments_find(facts, moment);
+    torch_named_find(facts, moment);
     facts->moment = moment;
 }
 
@@ -119,6 +120,39 @@ enum category torch_moment_largest(const struct torch_moment *moment)
             most = moment->sums[i].bytes;
         }
     return largest;
+}
+
+bool torch_moment_is_unknown(const struct torch_moment *moment)
+{
+    const enum category largest = torch_moment_largest(moment);
+    const int64_t unknown = moment->sums[CATEGORY_UNKNOWN].bytes;
+    return unknown > 0 && (largest == CATEGORY_UNKNOWN || unknown > moment->sums[largest].bytes);
+}
+
+/* Of what nothing tells of: what was there before the recording began. */
+static int64_t before_bytes(const struct torch_moment *moment)
+{
+    int64_t before = moment->pool->before[CATEGORY_UNKNOWN].bytes, unknown = moment->sums[CATEGORY_UNKNOWN].bytes;
+    return before < unknown ? before : unknown;
+}
+
+const char *torch_moment_unknown_sentence(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    int64_t bytes = moment->sums[CATEGORY_UNKNOWN].bytes, before = before_bytes(moment);
+    const char *size = facts_size_beside(facts, bytes, moment->in_use_bytes),
+               *in_use = facts_size_beside(facts, moment->in_use_bytes, bytes);
+    if (moment->pool->profile->events.snapshot->is_end_alone)
+        return arena_format(facts->arena, "What %s of %s is for is not known: the snapshot has no history.", size,
+                            in_use);
+    if (before >= bytes - bytes / 20)
+        return arena_format(facts->arena,
+                            "What %s of %s is for is not known: it was there before the recording began, as the "
+                            "weights of a model are that was made before.",
+                            size, in_use);
+    return arena_format(facts->arena, "What %s of %s is for is not known: %s.", size, in_use,
+                        before > bytes / 2 ? "most of it was there before the recording began"
+                                           : "its stacks do not tell");
 }
 
 const char *torch_moment_line(const struct verdict_facts *facts, enum category category)
@@ -233,7 +267,7 @@ const char *torch_moment_sentence(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;
     enum category largest = torch_moment_largest(moment);
-    const char *most = largest == CATEGORY_UNKNOWN
+    const char *most = largest == CATEGORY_UNKNOWN || torch_moment_is_unknown(moment)
                            ? ""
                            : arena_format(facts->arena, " Of %s in use %s %s %s.",
                                           facts_size_beside(facts, moment->in_use_bytes, moment->sums[largest].bytes),

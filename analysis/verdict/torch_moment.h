@@ -6,6 +6,7 @@
 #include "model/memory_profile/live.h"
 #include "model/memory_profile/retained.h"
 #include "verdict/facts.h"
+#include "verdict/torch_named.h"
 #include "verdict/torch_operations.h"
 #include "verdict/torch_segments.h"
 
@@ -25,6 +26,7 @@ struct torch_moment {
     struct memory_profile_retained retained;
     struct torch_operation_sum operations[TORCH_OPERATION_COUNT]; /* of saved activations and workspace */
     struct torch_segments segments;
+    struct torch_named named;
 };
 
 /* What the allocator tells of the moment; those of a request that failed are not known without one. */
@@ -51,6 +53,10 @@ int64_t torch_figure_bytes(const struct verdict_facts *facts, enum torch_figure 
 struct verdict_evidence torch_figure_evidence(const struct verdict_facts *facts, enum torch_figure figure);
 /* The category that holds most, of those that are known; CATEGORY_UNKNOWN: none is. */
 enum category torch_moment_largest(const struct torch_moment *moment);
+/* Does what nothing tells of hold more than any category? */
+bool torch_moment_is_unknown(const struct torch_moment *moment);
+/* How much that is, and where it comes from; in the arena. */
+const char *torch_moment_unknown_sentence(const struct verdict_facts *facts);
 /* The line of code that asked for most of a category; "" where none is known. */
 const char *torch_moment_line(const struct verdict_facts *facts, enum category category);
 /* "Saved activations hold", "Optimizer state holds"; in the arena. */

@@ -17,7 +17,7 @@ static bool is_of_moment(const struct verdict_facts *facts)
     const struct memory_profile_pool *pool = moment->pool;
     bool is_last = moment->failure == NULL ? pool->failure_count == 0
                                            : moment->failure == &pool->failures[pool->failure_count - 1];
-    return is_last && !moment->is_end && facts->total_bytes < 0 && pool->torch.is_known;
+    return is_last && !moment->is_end && facts->total_bytes < 0 && pool->torch.is_known && pool->count > 0;
 }
 
 /* Has the budget so many walks? They are taken then. */

@@ -30,8 +30,8 @@ golden-regex: $(B)/regex_lines build/re2/ready ## our regular expressions agains
 golden-profile: all $(B)/make-trace $(if $(SHARED),build/golden/logdir) ## memory over time against the traces themselves, made ones and those of ../shared
 	$(Q)$(PYTHON) tests/golden/memory_profile.py --binary $(B)/memviewd --make-trace $(B)/make-trace $(if $(SHARED),--shared $(SHARED) --logdir build/golden/logdir)
 
-golden-torch golden-torch-categories: all ## allocator snapshots of PyTorch against Python's pickle, their categories against PyTorch's own words
-	$(Q)$(PYTHON) tests/golden/torch_$(if $(filter %categories,$@),categories,snapshot).py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
+golden-torch golden-torch-categories golden-torch-causes: all ## allocator snapshots of PyTorch against Python's pickle, their categories against PyTorch's own words, causes against programs that have them
+	$(Q)$(PYTHON) tests/golden/torch_$(if $(filter %categories,$@),categories,$(if $(filter %causes,$@),causes,snapshot)).py --binary $(B)/memviewd $(if $(SHARED),--shared $(SHARED))
 
 $(B)/snapshot_rows: $(B)/tests/golden/snapshot_rows.o $(core_obj)
 	@echo "  LINK  $@"

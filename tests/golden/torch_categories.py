@@ -253,7 +253,7 @@ def main():
             counts.add(fragmentation_faults(options.binary, other), "verdict of a request that failed for pieces")
             counts.add(training_faults(options.binary, other, runs["adamw"]), "verdict of a training")
             for scores, logits, cause, first in ((96 * MIB, MIB // 8, "attention_logits", ["fused_attention"]), (MIB // 8, 96 * MIB, "logits", ["chunked_loss"]),
-                                                 (MIB // 8, MIB // 8, "saved_activations", ["checkpoint"]), (16 * MIB, 8 * MIB, "saved_activations", ["checkpoint"])):
+                                                 (MIB // 8, MIB // 8, "saved_activations", ["checkpoint"]), (16 * MIB, 8 * MIB, "saved_activations", ["fused_attention"])):
                 counts.add(operation_faults(options.binary, other, scores, logits, cause, first), f"verdict of {scores} bytes of scores, {logits} of logits")
             counts.add(sequential_faults(options.binary, other), "verdict of one line for a whole model")
             for kind in ("retain", "loss", "plain", "accumulate", "two networks", "pipeline", "large"):

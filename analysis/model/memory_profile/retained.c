@@ -5,7 +5,6 @@
 #include "base/chunks.h"
 #include "base/sum.h"
 #include "model/memory_profile/categories.h"
-#include "model/memory_profile/passes.h"
 #include "read/torch/torch_snapshot.h"
 
 /* Two networks that train each other hold one pass through the step of the other: what is older than that is left. */
@@ -16,7 +15,7 @@ struct pass {
     uint64_t count;
 };
 
-static enum passes_course course_of(struct category_choice choice)
+enum passes_course memory_profile_retained_course(struct category_choice choice)
 {
     switch (choice.rule) {
     case CATEGORY_RULE_TORCH_SAVED:
@@ -60,7 +59,7 @@ static uint32_t passes_fill(const struct memory_profile_pool *pool, uint32_t cou
         if (memory_profile_is_free(profile, event))
             continue;
         struct category_choice choice = memory_profile_categories_of(profile, event);
-        if (passes_see(&at_work, course_of(choice), at) && at_work.course == PASSES_BACKWARD)
+        if (passes_see(&at_work, memory_profile_retained_course(choice), at) && at_work.course == PASSES_BACKWARD)
             CHUNKS_ADD(passes, struct pass, (struct pass){0});
         if (!memory_profile_is_open(pool, event, count) || choice.category != CATEGORY_SAVED_ACTIVATION)
             continue;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "model/memory_profile/model.h"
+#include "model/memory_profile/passes.h"
 
 struct memory_profile_retained {
     int64_t bytes;           /* of them; without those of the pass at work and of the one before it */
@@ -19,3 +20,5 @@ struct memory_profile_retained {
  * memory (half of all saved activations and a tenth of what is in use, of three passes and from the beginning on). */
 bool memory_profile_retained_find(const struct memory_profile_pool *pool, uint32_t count, struct arena *arena,
                                   struct memory_profile_retained *out);
+/* Which way a pass goes that asks for memory of a category. */
+enum passes_course memory_profile_retained_course(struct category_choice choice);
