@@ -3,6 +3,7 @@
 #include "verdict/unread.h"
 
 #include "model/memory_profile/model.h"
+#include "model/memory_profile/replay_driver.h"
 #include "plan/configuration.h"
 #include "plan/describe.h"
 #include "verdict/torch_choice.h"
@@ -351,6 +352,14 @@ static void steps_make(const struct verdict_facts *facts)
     out->steps = steps;
 }
 
+static void snapshot_figures(const struct verdict_facts *facts)
+{
+    const struct torch_moment *moment = facts->moment;
+    bool has_segments = moment != NULL && moment->pool->torch.is_known && moment->pool->torch.event_count > 0;
+    facts->out->reserved_bytes = moment != NULL ? moment->segments.peak_bytes : -1;
+    facts->out->retry_count = has_segments ? replay_driver_retry_count(&moment->pool->torch) : -1;
+}
+
 void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out)
 {
     struct verdict_facts facts = {.parts = parts, .arena = arena, .scratch = scratch, .out = out};
@@ -370,6 +379,7 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
     peak_make(&facts);
     advice_make(&facts);
     ledger_make(&facts);
+    snapshot_figures(&facts);
     out->sentence = sentence_of(&facts);
     steps_make(&facts);
     evidence_make(&facts);

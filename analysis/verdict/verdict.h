@@ -275,6 +275,9 @@ struct verdict {
     uint32_t group_total_count;
     int64_t rest_bytes; /* of the smaller groups */
     int64_t peak_bytes;
+    /* Of an allocator snapshot: what PyTorch took of the device at most, and how often it gave segments back right
+     * before it asked for another one, or failed; -1: of anything else, or not told. */
+    int64_t reserved_bytes, retry_count;
     struct verdict_evidence peak, rest; /* of peak_bytes; of rest_bytes */
     const struct program_arrays
         *arrays;                 /* of a program without a buffer assignment; NULL: it has one, or none is here */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocator snapshots of PyTorch: found by their bytes, opened like traces, never run."""
 import gzip
+import json
 import os
 import pickle
 import sys
@@ -12,6 +13,8 @@ from uploads import add, sessions_of
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator  # noqa: E402
 import made_snapshots  # noqa: E402
+
+MIB = 1 << 20
 
 DOCUMENT = os.path.join(ROOT, "docs", "openapi.yaml")
 
@@ -149,3 +152,15 @@ def views_follow(daemon, session):
         answer = daemon.ask(f"{path}{'&' if '?' in path else '?'}session={session}")
         operation = document.tree["paths"][path.partition("?")[0]]["get"]
         equal(list(document.faults(answer.json, document.media(operation, 200)["application/json"])), [], view)
+
+
+def test_rows_tell_what_was_taken_and_how_often_it_was_given_back(t):
+    one = made_allocator.Caching(1, capacity=100 * MIB)
+    one.free(one.allocate(60 * MIB))
+    one.allocate(80 * MIB)
+    t.write("run/rank3.pickle", pickle.dumps(made_allocator.snapshot(one), 4))
+    t.write("run/error.txt", b"no failure\n")
+    rows = [json.loads(line) for line in t.run("index", t.folder()).stdout.splitlines()]
+    told = {row["file"]: [row[key] for key in ("host", "snapshot_reserved_bytes", "snapshot_retry_count")] for row in rows}
+    equal(told["run/rank3.pickle"], ["rank3", 80 * MIB, 1])
+    equal([row["snapshot_retry_count"] for row in rows if row["file"] != "run/rank3.pickle"], [None] * (len(rows) - 1))

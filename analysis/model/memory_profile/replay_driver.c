@@ -72,3 +72,16 @@ void replay_driver_find(const struct memory_profile_torch *torch, int64_t first_
     *out = (struct replay_driver){.first_bytes = first_bytes, .peak_bytes = peak_of(torch, first_bytes)};
     out->limit_bytes = limit_of(torch, out);
 }
+
+int64_t replay_driver_retry_count(const struct memory_profile_torch *torch)
+{
+    int64_t count = 0;
+    for (uint32_t at = 0; at < torch->event_count; at++) {
+        if (torch_snapshot_driver_sign(&torch->events[at]) >= 0)
+            continue;
+        uint32_t end = replay_driver_run_end(torch, at);
+        count += asked_behind(torch, at, end) != NULL;
+        at = end - 1;
+    }
+    return count;
+}

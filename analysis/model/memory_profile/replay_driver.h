@@ -20,3 +20,6 @@ uint32_t replay_driver_run_end(const struct memory_profile_torch *torch, uint32_
 /* Did the program empty the cache in that run? `before_bytes`: what was held when it began. */
 bool replay_driver_is_emptied(const struct memory_profile_torch *torch, const struct replay_driver *driver,
                               uint32_t first, uint32_t end, int64_t before_bytes);
+/* How often segments went back right before another one was asked for, or a request failed: PyTorch's retries, and
+ * calls of torch.cuda.empty_cache() that nothing tells from them. */
+int64_t replay_driver_retry_count(const struct memory_profile_torch *torch);
