@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * torch_moment.c: see torch_moment.h. */
 #include "verdict/torch_moment.h"
+#include "verdict/torch_inner.h"
 #include "verdict/torch_join.h"
 
 #include "model/finding.h"
@@ -241,6 +242,7 @@ void torch_moment_groups(const struct verdict_facts *facts)
     const struct memory_profile_live_group *groups = moment->groups;
     if (moment->group_count > 1)
         qsort(moment->groups, moment->group_count, sizeof(*groups), larger_first);
+    const struct memory_what *whats[GROUPS_MAX];
     out->groups = arena_array(facts->arena, struct verdict_group, GROUPS_MAX);
     out->peak_bytes = moment->in_use_bytes;
     for (size_t i = 0; i < moment->group_count && groups[i].bytes > 0; i++) {
@@ -250,6 +252,7 @@ void torch_moment_groups(const struct verdict_facts *facts)
         out->group_total_count++;
         if (out->group_count == GROUPS_MAX)
             continue;
+        whats[out->group_count] = what_of(profile, &groups[i]);
         out->groups[out->group_count++] = (struct verdict_group){
             .key = arena_format(facts->arena, "%s%u", is_kept ? "b" : "e",
                                 is_kept ? groups[i].kept : groups[i].event - moment->pool->first),
@@ -261,6 +264,7 @@ void torch_moment_groups(const struct verdict_facts *facts)
             .bytes = groups[i].bytes,
         };
     }
+    torch_inner_find(facts, whats);
 }
 
 const char *torch_moment_sentence(const struct verdict_facts *facts)

@@ -157,6 +157,8 @@ struct verdict_group {
     const char *key, *category, *label, *shape, *source; /* key: of the view whose; source: "models.py:11" or "" */
     uint32_t count;
     int64_t bytes;
+    const char *inner; /* of a snapshot: the line within a library that asked for most of it; NULL: it is `source` */
+    int64_t inner_bytes;
     struct verdict_evidence evidence;
 };
 

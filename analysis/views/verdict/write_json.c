@@ -204,6 +204,11 @@ static void peak_write(struct json *json, struct evidence_list *list, const stru
         json_key_uint(json, "count", group->count);
         json_key_int(json, "bytes", group->bytes);
         json_key_text(json, "source", group->source);
+        if (json_key_object_if(json, "inner", group->inner != NULL)) {
+            json_key_text(json, "source", group->inner);
+            json_key_int(json, "bytes", group->inner_bytes);
+            json_object_end(json);
+        }
         evidence_write(json, list, "evidence", &group->evidence);
         json_object_end(json);
     }

@@ -102,6 +102,10 @@ static void peak_write(struct buf *out, const struct verdict *verdict)
         buf_printable(out, str_of(group->label));
         buf_text(out, group->source[0] != '\0' ? "  " : "");
         buf_printable(out, str_of(group->source));
+        if (group->inner != NULL) {
+            buf_format(out, "; %s at ", size_text(size, (uint64_t)group->inner_bytes));
+            buf_printable(out, str_of(group->inner));
+        }
         buf_char(out, '\n');
     }
     if (verdict->group_total_count > verdict->group_count)

@@ -47,6 +47,7 @@ function groupRow(group, whole, links, figures) {
         { class: 'oom-of dim' },
         el('span', {}, swatch(group.category), categoryWord(group.category)),
         group.source && !isPlace ? el('span', { class: 'oom-at' }, name(group.source)) : null,
+        group.inner ? el('span', { class: 'oom-at', title: `asked for ${bytes(group.inner.bytes)} of it` }, name(group.inner.source)) : null,
         group.shape ? el('span', { class: 'oom-shape' }, name(group.shape)) : null,
       ),
     ),
