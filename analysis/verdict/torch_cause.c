@@ -94,6 +94,10 @@ void torch_cause_make(const struct verdict_facts *facts)
     enum torch_named_cause named = torch_named_first(moment);
     enum torch_operation operation = torch_operations_main(moment);
     bool is_of_pools = moment->named.is_cause[TORCH_NAMED_GRAPH_POOLS];
+    int64_t unknown = moment->sums[CATEGORY_UNKNOWN].bytes;
+    bool is_main = operation != TORCH_OPERATION_NONE &&
+                   moment->operations[operation].bytes > moment->in_use_bytes / 5 &&
+                   moment->operations[operation].bytes >= unknown;
     if (moment->is_retained)
         of_retained(facts);
     else if (named == TORCH_NAMED_STEPS_KEEP)
@@ -106,9 +110,9 @@ void torch_cause_make(const struct verdict_facts *facts)
         of_segments(facts);
     else if (named <= TORCH_NAMED_GRAPH_POOLS)
         torch_named_set(facts, named);
-    else if (operation != TORCH_OPERATION_NONE && moment->operations[operation].bytes > moment->in_use_bytes / 5)
+    else if (is_main)
         of_main_operation(facts, operation);
-    else if (named != TORCH_NAMED_COUNT)
+    else if (named != TORCH_NAMED_COUNT && moment->named.bytes[named] >= unknown)
         torch_named_set(facts, named);
     else
         of_largest(facts);
