@@ -9,7 +9,7 @@ import { idle, text } from '../harness.mjs';
 export function run({ test, includes, equal, daemon, open, fixtures }) {
   test('the list is narrowed to a verdict, and the URL says so', async () => {
     const page = await open(`${await daemon('--demo')}?tool=home`);
-    await page.waitForFunction(() => !document.querySelector('.home-tally').innerText.includes('not read yet'));
+    await page.waitForFunction(() => !document.querySelector('.home-head').innerText.includes('not read yet'));
     await page.locator('.home-verdict').selectOption('over');
     await page.waitForURL(/verdict=over/);
     await idle(page);

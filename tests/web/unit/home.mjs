@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * home.mjs: what Home says first, and what its list can be narrowed to. */
 
-import { pairsOf, sameCount, VERDICT_NAMES, verdictName } from '../../../web/tools/home/found.js';
+import { pairsOf, sameCount, shareOf, VERDICT_NAMES, verdictName, worstOfFailure } from '../../../web/tools/home/found.js';
 import { findingParts, overParts, tally } from '../../../web/tools/home/text.js';
 
 const words = (parts) => parts.map((part) => (typeof part === 'string' ? part : (part.name ?? part.text))).join('');
@@ -9,11 +9,23 @@ const words = (parts) => parts.map((part) => (typeof part === 'string' ? part : 
 export function run({ test, equal }) {
   const over = (id, by) => ({ session: { id, name: id }, worst: { by, byText: `${by} B`, word: 'over' } });
 
-  test('what is over is named by most first, three of them', () => {
-    equal(words(overParts([over('a', 1)], 3)), '1 of 3 sessions is over: a by 1 B.');
-    equal(words(overParts([over('a', 1), over('b', 9), over('c', 0), over('d', 4)], 39, { unknown: 7 })), '4 of 39 sessions are over so far, 7 not read yet: b by 9 B, d by 4 B, a by 1 B, …');
-    equal(words(overParts([over('c', 0)], 1)), '1 of 1 session is over: c.');
-    equal(words(overParts([over('a', 1)], 3, { over: 2 })), '2 of 3 sessions are over: a by 1 B, …');
+  test('how much is over is said, and of which the latest is', () => {
+    equal(words(overParts(over('a', 1), 3)), '1 of 3 sessions is over: a by 1 B.');
+    equal(words(overParts(over('b', 9), 39, { unknown: 7, over: 4 })), '4 of 39 sessions are over so far, 7 not read yet; the latest: b by 9 B.');
+    equal(words(overParts(over('c', 0), 1)), '1 of 1 session is over: c.');
+  });
+
+  test('a request that failed is held against what was free, not against the capacity', () => {
+    const GIB = 2 ** 30;
+    const share = (failure) => {
+      const of = shareOf(worstOfFailure(failure));
+      return of && [of.limit, of.words];
+    };
+    equal(share({ needed_bytes: 16 * GIB, capacity_bytes: 140 * GIB, limit_bytes: 4 * GIB, limit_phrase: 'are free' }), [4 * GIB, 'free']);
+    equal(share({ needed_bytes: 5 * GIB, capacity_bytes: 15 * GIB, limit_bytes: 15 * GIB, limit_phrase: 'are there in all' }), [null, 'request; free not known']);
+    equal(share({ needed_bytes: 33 * GIB, capacity_bytes: 15 * GIB, limit_bytes: 15 * GIB, limit_phrase: 'are available' }), [15 * GIB, '']);
+    equal(share({ needed_bytes: GIB }), null);
+    equal(share({ capacity_bytes: GIB }), null);
   });
 
   test('a log and the snapshot of its failure are one failure', () => {
@@ -31,8 +43,8 @@ export function run({ test, equal }) {
     equal(sameCount([[log('a/b', GIB), snapshot('a')]], () => ({ worst: { word: 'grows' }, failed: [GIB] })), 0, 'the snapshot is not over');
     const job = snapshot('a');
     equal(sameCount([[log('a/1', GIB), job], [log('a/2', GIB), job]], () => ({ worst, failed: [GIB] })), 1, 'one snapshot, two tries');
-    equal(words(overParts([over('a', 1)], 6, { over: 4, same: 1 })), '3 failures in 4 of 6 sessions: a by 1 B, …');
-    equal(words(overParts([over('a', 1)], 6, { over: 2, same: 1, unknown: 3 })), '1 failure in 2 of 6 sessions so far, 3 not read yet: a by 1 B, …');
+    equal(words(overParts(over('a', 1), 6, { over: 4, same: 1 })), '3 failures in 4 of 6 sessions; the latest: a by 1 B.');
+    equal(words(overParts(over('a', 1), 6, { over: 2, same: 1, unknown: 3 })), '1 failure in 2 of 6 sessions so far, 3 not read yet; the latest: a by 1 B.');
     equal(tally({ total_count: 6, matched_count: 6 }, { over: 2, same: 1 }), '6 sessions, 2 of them over, 1 failure');
   });
 

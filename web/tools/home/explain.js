@@ -76,8 +76,18 @@ const sureOf = ({ from }) => ({
   why: whyPhysical(from.capacity),
 });
 
+/* Of a request: what it is held against, as the core says. */
+function shareOfLimit(found) {
+  const { worst, from } = found;
+  const [asked, limit] = bytesApart(worst.bytes, worst.limit);
+  const words = percent(worst.bytes, worst.limit);
+  const limits = [{ name: `${worst.limitWords.replace(/^(are|can be) /, '')}, as the text prints it`, bytes: worst.limit }, ...(worst.capacity ? [{ name: 'the device has', bytes: worst.capacity }] : [])];
+  return { title: `${words} of what the request is held against`, formula: `${asked} ÷ ${limit} = ${words}`, inputs: [{ name: SOURCES[from.kind].what(found), bytes: worst.bytes }, ...limits], ...sureOf(found) };
+}
+
 function share(found) {
   const { worst } = found;
+  if (worst.bytes != null && worst.limitWords) return shareOfLimit(found);
   if (!worst.capacity || worst.bytes == null) return null;
   const [needed, available] = bytesApart(worst.bytes, worst.capacity);
   const words = percent(worst.bytes, worst.capacity);
@@ -88,8 +98,10 @@ function over(found) {
   const { worst } = found;
   if (worst.bytes == null || !worst.capacity)
     return { title: `Over by ${worst.byText}`, formula: 'The text says by how much, but not of which capacity.', inputs: [{ name: 'over by', bytes: worst.by }], ...sureOf(found) };
-  const limit = worst.isOfShare ? { name: 'what JAX takes by default', bytes: worst.limit } : undefined;
-  const [needed, available] = bytesApart(worst.bytes, worst.isOfShare ? worst.limit : worst.capacity);
+  const isOfRequest = worst.limitWords != null && worst.limit != null;
+  const limitName = isOfRequest ? worst.limitWords.replace(/^(are|can be) /, '') : 'what JAX takes by default';
+  const limit = worst.isOfShare || isOfRequest ? { name: limitName, bytes: worst.limit } : undefined;
+  const [needed, available] = bytesApart(worst.bytes, limit ? worst.limit : worst.capacity);
   return { title: `Over by ${worst.byText}`, formula: `${needed} − ${available} = ${worst.byText}`, inputs: against(found, limit), ...sureOf(found) };
 }
 

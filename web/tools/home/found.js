@@ -47,11 +47,27 @@ export function worstOf(worst) {
   };
 }
 
-/* Pure: the same of a failure that a text tells. */
+/* Pure: the same of a failure that a text tells. A request at run time is held against `limit`, which is no capacity;
+ * limitWords says what it is, as the core does: "are free". */
 export function worstOfFailure(failure) {
   const { needed_bytes: needed, capacity_bytes: capacity, over_bytes: by, over_text: byText, module, memory_space: space } = failure;
   const from = { kind: 'text', file: null, spaceName: space ? space.toUpperCase() : '' };
-  return { bytes: needed, capacity, by: by ?? 0, byText: byText ?? '', name: module ?? '', word: 'over', from };
+  const { limit_bytes: limit, limit_phrase: limitWords } = failure;
+  const request = limit != null && limitWords !== 'are available' ? { limit, limitWords } : {};
+  return { bytes: needed, capacity, ...request, by: by ?? 0, byText: byText ?? '', name: module ?? '', word: 'over', from };
+}
+
+/* What the share of a request is of, by the core's words for its limit: "411 % of free", "70 × free". */
+const SHARE_OF = { 'are free': 'free', 'are in the largest hole': 'largest hole', 'can be reserved': 'reservable' };
+
+/* Pure: {limit, words, title}: what the figure of a session is a share of. A request that failed may be small beside the
+ * capacity: what it is held against is what was free, or nothing that is known. Null without a share. */
+export function shareOf({ bytes: value, capacity, limit, limitWords }) {
+  if (value == null) return null;
+  if (limitWords == null) return capacity ? { limit: capacity, words: '', title: `${bytes(value)} of ${bytes(capacity)}` } : null;
+  const words = SHARE_OF[limitWords];
+  const title = `A request of ${bytes(value)}: ${bytes(limit)} ${limitWords}`;
+  return words ? { limit, words, title } : { limit: null, words: 'request; free not known', title: `${title}; how much was free is not known` };
 }
 
 /* A failure goes before a plan that is not over. */

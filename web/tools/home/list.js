@@ -8,7 +8,7 @@ import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesInColumn, count, percent, unitName, visible, when } from '../../lib/format.js';
 import { categoryWords, swatch } from '../../widgets/categories.js';
 import { explained } from '../../widgets/explain.js';
-import { foundText, lookAt, lookCloser, pairsOf, sameCount, toldOf, verdictName } from './found.js';
+import { foundText, lookAt, lookCloser, pairsOf, sameCount, shareOf, toldOf, verdictName } from './found.js';
 
 const AT_A_TIME = 2;
 const FIRST_READ = 20; /* in view, or nearly */
@@ -28,7 +28,10 @@ const idleTime = () =>
 
 const ORDERS = {
   peak: ({ worst }) => worst?.bytes ?? -1,
-  share: ({ worst }) => (worst?.capacity && worst.bytes != null ? worst.bytes / worst.capacity : -1),
+  share({ worst }) {
+    const limit = worst && shareOf(worst)?.limit;
+    return limit ? worst.bytes / limit : -1;
+  },
 };
 export const isByFigure = (sort) => Object.hasOwn(ORDERS, sort);
 
@@ -48,6 +51,7 @@ export const foundOf = (session) => known.get(keyOf(session)) ?? toldOf(session)
 /* ---- one row ---- */
 
 const GIB_UNIT = 3;
+const MANY_TIMES = 10; // as often as that, a percentage is no help
 /* Title, class, and the order that a click on it gives. */
 const COLUMNS = [
   ['When', 'h-when', 'newest'],
@@ -67,9 +71,11 @@ function rowFigure(key, value, text, className = '') {
   return node;
 }
 
-/* A bar with the capacity as a tick; what is over it is red. */
-function shareBar(id, value, capacity) {
-  const share = value / capacity;
+/* A bar with the limit as a tick; what is over it is red. */
+function shareCell(id, value, { limit, words, title }) {
+  const whole = (...parts) => el('span', { class: 'share', title }, parts);
+  if (!limit) return whole(el('span', { class: 'dim' }, words));
+  const share = value / limit;
   const scale = Math.max(1, share);
   const part = (className, from, to) => {
     const node = el('span', { class: className });
@@ -80,14 +86,9 @@ function shareBar(id, value, capacity) {
   const bar = el('span', { class: 'share-bar', 'aria-hidden': 'true' }, part('share-part', 0, Math.min(1, share)));
   if (share > 1) bar.append(part('share-over', 1, share));
   bar.append(part('share-tick', 1, 1));
-  const figure = rowFigure(`share:${id}`, value, percent(value, capacity));
-  figure.title = `${bytes(value)} of ${bytes(capacity)}`;
-  return el(
-    'span',
-    { class: 'share' },
-    bar,
-    figure,
-  );
+  const figure = rowFigure(`share:${id}`, value, words && share >= MANY_TIMES ? `${count(Math.round(share))} ×` : percent(value, limit));
+  figure.title = title;
+  return whole(bar, figure, words && el('span', { class: 'dim share-of' }, share < MANY_TIMES ? `of ${words}` : words));
 }
 
 function largestCell(id, value) {
@@ -95,15 +96,18 @@ function largestCell(id, value) {
   return [rowFigure(`needs:${id}`, value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
 }
 
-/* "saved activations 83 %": whose memory most of the peak is, as the core says of the program. */
-function mostCell({ category, category_bytes: most, bytes: own, share_of_peak: share }) {
-  const part = share > 0 ? percent(most, own / share) : '';
-  return el('span', { title: `${bytes(most)} of the peak are ${categoryWords(category)}` }, swatch(category), categoryWords(category), ' ', el('span', { class: 'figure dim' }, part));
+/* "saved activations 83 %": whose memory most of the peak is, as the core says of the program; "padding 96 %" where that is
+ * the cause. */
+function mostCell({ category, category_bytes: most, bytes: own, share_of_peak: share, pattern, pattern_bytes: padded }) {
+  const part = share > 0 ? (value) => percent(value, own / share) : () => '';
+  if (pattern === 'padding')
+    return el('span', { title: `${bytes(padded)} of the peak are padding` }, el('span', { class: 'swatch swatch-padding', 'aria-hidden': 'true' }), 'padding ', el('span', { class: 'figure dim' }, part(padded)));
+  return el('span', { title: `${bytes(most)} of the peak are ${categoryWords(category)}` }, swatch(category), categoryWords(category), ' ', el('span', { class: 'figure dim' }, part(most)));
 }
 
 /* session of the list → {node, show(found), fail(error)}; found: of lookAt(). */
 function sessionRow(session, href) {
-  const hosts = session.host_count ?? session.hosts?.length ?? 0;
+  const hosts = hostsOf(session);
   const cell = (className, ...parts) => el('td', { class: className }, parts);
   const found = cell('h-found', foundText(session));
   const largest = cell('h-largest', el('span', { class: 'dim' }, '–'));
@@ -128,7 +132,8 @@ function sessionRow(session, href) {
       fill(found, foundText({ ...session, module_count: total, has_memory_events: has }));
       if (!worst) return;
       if (worst.bytes != null) fill(largest, largestCell(session.id, worst.bytes));
-      if (worst.bytes != null && worst.capacity) fill(share, shareBar(session.id, worst.bytes, worst.capacity));
+      const of = shareOf(worst);
+      if (of) fill(share, shareCell(session.id, worst.bytes, of));
       if (culprit) fill(most, mostCell(culprit));
       fill(verdict, el('span', { class: worst.word === 'over' ? 'over' : 'dim' }, worst.word));
     },
@@ -144,8 +149,15 @@ function sessionRow(session, href) {
 
 const DESCENDING = ['newest', 'peak', 'share'];
 
+const hostsOf = ({ host_count: total, hosts }) => total ?? hosts?.length ?? 0;
+
+/* Columns in which no row of the list can have anything. */
+function emptyColumns(sessions) {
+  return [sessions.every((session) => hostsOf(session) === 0) && 'has-no-hosts', sessions.every(({ module_count: total }) => total === 0) && 'has-no-most'].filter(Boolean);
+}
+
 /* A head without onSort is plain text. Out: the table, its body empty. */
-function sessionTable(caption, { sort = '', onSort = null } = {}) {
+function sessionTable(caption, sessions, { sort = '', onSort = null } = {}) {
   const head = ([title, className, order]) =>
     el(
       'th',
@@ -154,7 +166,7 @@ function sessionTable(caption, { sort = '', onSort = null } = {}) {
     );
   return el(
     'table',
-    { class: 'grid home-grid' },
+    { class: ['grid home-grid', ...emptyColumns(sessions)].join(' ') },
     el('caption', { class: 'hidden' }, caption),
     el('thead', {}, el('tr', {}, COLUMNS.map(head))),
     el('tbody'),
@@ -166,7 +178,7 @@ function sessionTable(caption, { sort = '', onSort = null } = {}) {
 /* shown: sessions in their order; verdict: only those of which it is known, '' all; linkOf(session) → href; onView() when other rows came into view. Out: {table, show(session):
  * what is known of it is drawn, inView: Set of sessions, stop()}. */
 function createRows(shown, { caption, sort, onSort, verdict, linkOf, onView }) {
-  const table = sessionTable(caption, { sort, onSort });
+  const table = sessionTable(caption, shown, { sort, onSort });
   const rest = el('tr', { class: 'home-rest' }, el('td', { colspan: String(COLUMNS.length) }, ''));
   const sessions = new Map(); /* node → session */
   const drawn = new Map(); /* session → row */

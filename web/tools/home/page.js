@@ -181,10 +181,10 @@ function createAnswer({ title, aside }, context, onAgain) {
   }
   /* Those that are over by what is known; a request of a snapshot that failed tells of no such amount. */
   const overOf = (rows) => rows.sessions.map((session) => ({ session, worst: foundOf(session)?.worst })).filter(({ worst }) => worst?.word === 'over');
-  /* What needs a person leads: what is over, by most first. */
-  function sayWorst(list, rows, over) {
-    const { session } = over.reduce((most, each) => (each.worst.by > most.worst.by ? each : most));
-    const parts = say.overParts(over, list.total_count, rows.counts);
+  /* What needs a person leads: how much is over, and of the latest what is most. */
+  function sayWorst(list, rows, [first]) {
+    const { session } = first;
+    const parts = say.overParts(first, list.total_count, rows.counts);
     const culprit = rows.counts.over === 1 ? (foundOf(session).culprit ?? null) : null; /* of several it would be nobody's */
     sayIt(
       `${JSON.stringify(parts)} ${Boolean(culprit)} ${findingOf(rows)?.session.id}`,
@@ -206,9 +206,10 @@ function createAnswer({ title, aside }, context, onAgain) {
     show(list, rows, { sort, isPlain, verdict }) {
       const [newest] = rows.sessions;
       const { over, unknown } = rows.counts;
-      fill(aside, isPlain || over ? say.tally(list, rows.counts) : '');
       const overBySome = overOf(rows);
-      if (newest && isPlain && overBySome.length > 0) {
+      const isWorst = newest && isPlain && overBySome.length > 0;
+      fill(aside, !isWorst && (isPlain || over) ? say.tally(list, rows.counts) : '');
+      if (isWorst) {
         sayWorst(list, rows, overBySome);
         return;
       }

@@ -40,21 +40,15 @@ export function newestParts(session, kind, worst, isUnread = false) {
   return ['Newest: ', name, ', needs ', { bytes: worst.bytes, explain }, place];
 }
 
-const WORST = 3;
-
-/* "15 of 39 sessions are over: b by 17.74 GiB, f by 2.00 GiB, g by 1.00 GiB, …", "14 failures in 15 of 39 sessions: …" over:
- * [{session, worst}] of those that are, in any order, and how much is known. counts: of list.js; total: sessions. */
-export function overParts(over, total, { unknown = 0, over: overCount = over.length, same = 0 } = {}) {
-  const ranked = [...over].sort((a, b) => b.worst.by - a.worst.by);
-  const named = ranked.slice(0, WORST).flatMap(({ session, worst }, at) => [
-    at ? ', ' : '',
-    { name: short(session.name) },
-    ...(worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : []),
-  ]);
+/* "15 of 39 sessions are over, the latest: b by 17.74 GiB.", "14 failures in 15 of 39 sessions, the latest: …" latest:
+ * {session, worst} of the one that stands first; the sizes of others, which may be of other programs, say nothing beside
+ * it. counts: of list.js; total: sessions. */
+export function overParts({ session, worst }, total, { unknown = 0, over: overCount = 1, same = 0 } = {}) {
   const sessions = `${count(overCount)} of ${counted(total, 'session')}`;
   const what = same ? `${counted(overCount - same, 'failure')} in ${sessions}` : `${sessions} ${overCount === 1 ? 'is' : 'are'} over`;
-  const head = `${what}${unknown ? ` so far, ${count(unknown)} not read yet` : ''}: `;
-  return [head, ...named, overCount > Math.min(over.length, WORST) ? ', …' : '.'];
+  const head = `${what}${unknown ? ` so far, ${count(unknown)} not read yet` : ''}${overCount > 1 ? '; the latest' : ''}: `;
+  const by = worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : [];
+  return [head, { name: short(session.name) }, ...by, '.'];
 }
 
 /* "training: grows 64.0 KiB a step in 55 of 55 steps: metrics_append." */
