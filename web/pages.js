@@ -38,6 +38,7 @@ export const PAGES = [
   {
     tool: 'memory_profile',
     word: 'Profile',
+    isPaneOnPin: true,
     title: 'Memory Profile: what the allocator did over time',
     key: 'r',
     icon: 'M3 19h18M4 16l4-7 4 4 4-9 4 8',
@@ -50,6 +51,7 @@ export const PAGES = [
   {
     tool: 'device_memory',
     word: 'Device',
+    isPaneOnPin: true,
     title: 'Device Memory: live arrays by call stack',
     key: 'd',
     icon: 'M3 4h18v4H3zM3 10h12v4H3zM3 16h7v4H3z',

@@ -173,7 +173,7 @@ function paintBlock(context, block, { x, width }, plotWidth, height, largest) {
   const whole = (...texts) => texts.find((text) => text.length <= max) ?? '';
   context.fillText(isLargest ? whole(`largest hole ${size}`, `hole ${size}`, size) : whole(size), left, height - 20);
   context.font = `12px ${token('mono')}`;
-  const word = block.kind === 'before_window' ? whole('before the window', 'before') : cutMiddle(visible(block.op ?? ''), max);
+  const word = block.kind === 'before_window' ? whole('before the trace', 'before') : cutMiddle(visible(block.op ?? ''), max);
   context.fillText(word, left, height - 5);
   context.restore();
 }

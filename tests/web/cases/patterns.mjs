@@ -14,8 +14,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const says = await text(page, '.patterns');
     includes(says, 'Activations saved for the backward pass hold 27.80 GiB at the peak, 83 % of it');
     includes(says, 'Attention scores hold 26.00 GiB at the peak, 78 % of it: 13 × 2.00 GiB bf16[16,16,2048,2048]');
-    includes(says, 'Told by:');
-    includes(says, 'When it is gone: No array has two dimensions of sequence length');
+    includes(says, 'Rule:');
+    includes(says, 'Without it: No array has two dimensions of sequence length');
     await page.finish();
   });
 

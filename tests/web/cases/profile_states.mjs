@@ -25,7 +25,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     equal(await page.locator('.pool').count(), 2);
     includes(await text(page, '.panel-pools'), 'spread 100.00 MiB');
     includes(await text(page, '.panel-live'), '490.00 MiB = curve at this time ✓');
-    includes(await text(page, '.panel-live tbody'), 'before the window (inferred)');
+    includes(await text(page, '.panel-live tbody'), 'before the trace (inferred)');
     includes(await page.title(), '490.00 MiB · GPU_0_bfc · run/one – memviewd');
     await page.finish();
   });
@@ -238,6 +238,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     equal(copied.split('\n')[1], 'options.host_tracer_level = 2', 'what was copied');
     equal(await page.title(), 'nothing to show · run/one · Memory Profile – memviewd');
+    await page.keyboard.press('q');
     includes(await text(page, '.details'), 'This session run/one');
     includes(await text(page, '.details'), 'kind trace');
     await page.finish();

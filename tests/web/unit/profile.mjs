@@ -3,7 +3,7 @@
 
 import { duration, time } from '../../../web/lib/format.js';
 import { axisWords, byteRange, byteTickLabels, byteTicks, columnsOf, timeLabels } from '../../../web/widgets/timeline_axis.js';
-import { choosePool, distinct, markOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile/load.js';
+import { choosePool, distinct, markOf, placesOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile/load.js';
 import { nextMarks, swappedMarks } from '../../../web/lib/marks.js';
 import { changed, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile/state.js';
 import { emptyRoute } from '../../../web/lib/route.js';
@@ -77,6 +77,16 @@ const answer = {
 };
 
 export function run({ test, equal, truth }) {
+  test('what no event tells of is among the live rows where its size puts it', () => {
+    const row = (size_bytes) => ({ size_bytes });
+    const places = (lead, first, sort = '-size', count = first.length) => placesOf(lead.map(row), first.map(row), count, sort).map(({ before }) => before);
+    equal(places([545, 8], [552, 545]), [2, 2]);
+    equal(places([600, 545, 8], [552, 545, 1]), [0, 2, 2]);
+    equal(places([8], [552, 545], '-size', 900), [900], 'what did not come yet is not smaller than what came');
+    equal(places([545, 8], [1, 552], 'op'), [0, 0], 'in another order they lead');
+    equal(places([8], []), [0]);
+  });
+
   test('the answer names what reached how much of what, and when', () => {
     equal(
       textOf(say.answer(pool)),
@@ -85,7 +95,7 @@ export function run({ test, equal, truth }) {
     const second = say.second(pool).map(textOf).join(' ');
     equal(
       second,
-      '12 allocations and 1 free, 3 never freed in the trace. The highest since the program began: 72.00 GiB.',
+      '12 allocations and 1 free; 3 allocations never freed. The highest since the program began: 72.00 GiB.',
     );
     equal(
       textOf(say.answer({ ...pool, memory: '2', capacity_bytes: null, is_peak_free_in_pieces: false, peak: { ...peak, fragmentation: 0, step: null } })),

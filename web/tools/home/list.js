@@ -149,7 +149,8 @@ function sessionRow(session, href) {
 
 const DESCENDING = ['newest', 'peak', 'share'];
 
-const hostsOf = ({ host_count: total, hosts }) => total ?? hosts?.length ?? 0;
+/* Snapshots of an allocator are one each, whichever machine they are of. */
+const hostsOf = ({ host_count: total, hosts, snapshot_count: snapshots }) => Math.max(0, (total ?? hosts?.length ?? 0) - (snapshots ?? 0));
 
 /* Columns in which no row of the list can have anything. */
 function emptyColumns(sessions) {

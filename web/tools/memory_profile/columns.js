@@ -21,8 +21,8 @@ export const unitFor = (rows, fields) =>
 /* code: [what it is, where its figure comes from, shortly]. */
 const REMAINDERS = {
   stack: ['stack, reserved by the runtime', 'stack bytes'],
-  before_window: ['before the window (inferred)', 'in use at the start'],
-  before_window_freed: ['before the window, freed in it (inferred)', 'unmatched frees'],
+  before_window: ['before the trace (inferred)', 'in use at the start'],
+  before_window_freed: ['before the trace, freed in it (inferred)', 'unmatched frees'],
   unaccounted: ['not explained by any event', 'the difference'],
 };
 
@@ -35,10 +35,10 @@ function countOf(row) {
 /* Blocks that no event tells of. */
 const isBlock = (row) => ['before_recording', 'at_end'].includes(row.origin);
 
-/* "before the window (inferred)" in place of an op. */
+/* "before the trace (inferred)" in place of an op. */
 function opOf(row) {
   const isBefore = row.origin === 'before_recording';
-  const own = row.op ? name(row.op) : el('span', { class: 'dim' }, isBlock(row) ? 'no stack told' : 'not recorded');
+  const own = row.op ? name(row.op) : el('span', { class: 'dim' }, isBlock(row) ? 'no stack recorded' : 'not recorded');
   if (!row.isRemainder) return isBefore ? [own, ' ', el('span', { class: 'inferred' }, 'before the recording')] : own;
   return el('span', { class: 'inferred' }, REMAINDERS[row.code]?.[0] ?? row.code);
 }
@@ -96,6 +96,7 @@ export function liveColumns(data, rows) {
     count: { width: 4.5, card: 'line', cell: countOf },
     op: { card: 'title', cell: opOf },
     ...GUESSED,
+    program: { width: Math.max(11, Math.min(18, rows.reduce((most, { program }) => Math.max(most, program?.length ?? 0), 0) * 0.5 + 1)) },
     step: { width: 3.75 },
     region: { width: rows.some(({ region }) => region?.length > 8) ? 9 : 4.75 },
     dtype: { width: 5 },

@@ -3,7 +3,7 @@
  * what the page shows, with the programs of the same session. */
 
 import { button, el, figure, name } from '../../lib/dom.js';
-import { bytes, count, counted, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
+import { bytes, count, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { fact, facts, stackList } from '../../widgets/details.js';
 import { guessTag } from './bands.js';
@@ -235,7 +235,7 @@ export function runDetails({ kind, item, isInferred }, href) {
         fact('to', time(item.end_ps, 1e6)),
         fact('length', duration(item.end_ps - item.start_ps)),
         isLaunch && item.program_id ? text('program id', item.program_id) : null,
-        isInferred ? fact('source', el('span', { class: 'inferred' }, 'told from its kernels')) : null,
+        isInferred ? fact('source', el('span', { class: 'inferred' }, 'inferred from its kernels')) : null,
       ),
       href ? el('p', {}, el('a', { href }, 'Its plan in the Memory Viewer')) : null,
     ],
@@ -270,12 +270,12 @@ export function pageDetails(pool, programs) {
         sizeFact('reserved at peak', pool.reserved_bytes),
         fact('events', count(pool.event_count)),
         fact('never freed', count(pool.never_freed_count)),
-        fact('from before', counted(pool.before_window_count, 'free')),
+        fact('freed, from before the trace', count(pool.before_window_count)),
         fact(
-          'chain',
+          'total after each event',
           chain.break_count
-            ? el('span', { class: 'caution' }, `${counted(chain.break_count, 'break')} in ${count(chain.link_count)} links`)
-            : `${count(chain.link_count)} links, none broken`,
+            ? el('span', { class: 'caution' }, `${count(chain.break_count)} of ${count(chain.link_count)} do not follow from the one before`)
+            : `follows from the one before, ${count(chain.link_count)} times`,
         ),
       ),
       programs.length

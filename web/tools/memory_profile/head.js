@@ -73,17 +73,21 @@ export function createHead({ trace, link, linkHere }) {
   };
 }
 
-/* "Memory ids" and how far their peaks lie apart. */
-export function poolsTitle(summary) {
+/* True of "rank0" and "rank1", not of two snapshots that merely lie in one folder. */
+const areAlike = (names) => new Set(names.map((text) => text.replace(/\d+/g, '#'))).size === 1;
+
+/* "Allocators" and how far their peaks lie apart, where they are of one job. */
+export function poolsTitle({ spread_bytes: spread, pools }) {
+  const hosts = [...new Set(pools.filter(({ has_stacks: isSnapshot }) => isSnapshot).map(({ host_name: host }) => host))];
   const apart =
-    summary.spread_bytes == null ? null : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', summary.spread_bytes));
-  return ['Memory ids', apart].filter(Boolean);
+    spread == null || (hosts.length > 1 && !areAlike(hosts)) ? null : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', spread));
+  return ['Allocators', apart].filter(Boolean);
 }
 
 /* The pools as one choice (WAI-ARIA radio group): arrows move and choose. onChoose(pool).
  * Out: {node, draw(summary, chosen)}. */
 export function createPools(onChoose) {
-  const list = el('div', { class: 'pools', role: 'radiogroup', 'aria-label': 'Memory id, worst first' });
+  const list = el('div', { class: 'pools', role: 'radiogroup', 'aria-label': 'Allocator, worst first' });
   const node = el('div', { class: 'pools-row' }, list);
   let pools = [];
   const choose = (at, isFocused) => {

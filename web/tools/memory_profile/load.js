@@ -313,3 +313,13 @@ export function windowOf(sel) {
   const match = /^(\d{1,16})-(\d{1,16})$/.exec(sel ?? '');
   return match && Number(match[2]) > Number(match[1]) ? [Number(match[1]), Number(match[2])] : null;
 }
+
+/* Pure: how many of the daemon's rows go before each of `lead`, its own order kept: by size where the rows are sorted so,
+ * as far as they came (behind all of them where none of these is smaller); else none. Out: [{before, row}]. */
+export function placesOf(lead, first, count, sort) {
+  const before = (row) => {
+    const at = first.findIndex((other) => other.size_bytes < row.size_bytes);
+    return at < 0 ? count : at;
+  };
+  return lead.map((row) => ({ before: sort === '-size' ? before(row) : 0, row }));
+}

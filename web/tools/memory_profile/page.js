@@ -155,7 +155,7 @@ function build(view, root) {
   const { context, trace, url } = view;
   view.head = createHead({ trace, link: context.link, linkHere: context.linkHere });
   view.pools = createPools((pool) => choosePoolOf(view, pool));
-  view.poolsPanel = createPanel('panel-pools', 'Memory ids');
+  view.poolsPanel = createPanel('panel-pools', 'Allocators');
   view.poolsPanel.body.append(view.pools.node);
   view.timeline = createTimelinePanel({
     trace,
@@ -253,7 +253,7 @@ async function showPool(view, route, notes, signal) {
   let pool = choosePool(summary.pools, route);
   if (!pool) {
     context.banners.set('warning-0', {
-      text: `Memory id ${short(route.memory)} is not in this session; showing the worst.`,
+      text: `Allocator ${short(route.memory)} is not in this session; showing the worst.`,
     });
     pool = choosePool(summary.pools, { host: route.host, memory: '' });
   }

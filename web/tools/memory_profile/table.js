@@ -13,7 +13,7 @@ import { filterFields, inUnit } from '../../widgets/table_columns.js';
 import { pagedRows } from '../../widgets/table_rows.js';
 import { eventColumns, growthColumns, liveColumns, segmentColumns, unitFor } from './columns.js';
 import { createGroupChoice, isOfFilter, tableMenu, valuesOf } from './filter.js';
-import { csvLink, markOf, PAGE_ROWS } from './load.js';
+import { csvLink, markOf, PAGE_ROWS, placesOf } from './load.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
@@ -93,14 +93,15 @@ const KINDS = {
   },
 };
 
-/* Rows that stand above those of the daemon, in one source. */
-function withLead(lead, source) {
-  const inner = (index) => Math.max(0, index - lead.length);
+/* These among the rows of the daemon, in one source. */
+function among(places, source) {
+  const at = (index) => places.findIndex(({ before }, nth) => before + nth === index);
+  const inner = (index) => index - places.filter(({ before }, nth) => before + nth < index).length;
   return {
     get count() {
-      return lead.length + source.count;
+      return places.length + source.count;
     },
-    at: (index) => (index < lead.length ? lead[index] : source.at(index - lead.length)),
+    at: (index) => (at(index) < 0 ? source.at(inner(index)) : places[at(index)].row),
     need: (from, to) => source.need(inner(from), inner(to)),
     load: (from, to) => source.load(inner(from), inner(to)),
     listen: source.listen,
@@ -240,7 +241,7 @@ function draw(state, data, question, ask) {
     onProblem: (error) => panel.say(message(empty.failed('The table', error))),
   });
   table.show({
-    source: lead.length ? withLead(lead, source) : source,
+    source: lead.length ? among(placesOf(lead, first, data.matched_count, question.sort), source) : source,
     columns: kind.columns(data, all, trace),
     sort: question.sort,
     foot: kind.foot(data, all, url.wanted),

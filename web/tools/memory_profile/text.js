@@ -86,8 +86,8 @@ export function second(pool) {
   if (pool.finding?.kind === 'flat_line') sentences.push([visible(pool.finding.sentence).replace(/[.]?$/, '.')]);
   sentences.push([
     `${counted(pool.allocation_count, 'allocation')} and ${counted(pool.deallocation_count, 'free')}`,
-    pool.never_freed_count ? `, ${count(pool.never_freed_count)} never freed in the trace` : '',
-    pool.before_window_count ? `, ${count(pool.before_window_count)} of what was allocated before it` : '',
+    pool.never_freed_count ? `; ${counted(pool.never_freed_count, 'allocation')} never freed` : '',
+    pool.before_window_count ? `; ${counted(pool.before_window_count, 'free')} of memory allocated before the trace` : '',
     '.',
   ]);
   if (pool.lifetime_peak_bytes > pool.peak.in_use_bytes)

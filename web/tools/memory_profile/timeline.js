@@ -358,7 +358,7 @@ function runLines({ kind, item, isInferred }) {
   if (kind === 'launch')
     return [
       [visible(item.name)],
-      [`${time(item.start_ps)} to ${time(item.end_ps)}, ${length}${isInferred ? ', told from its kernels' : ''}`],
+      [`${time(item.start_ps)} to ${time(item.end_ps)}, ${length}${isInferred ? ', inferred from its kernels' : ''}`],
       ...joined,
     ];
   const number = item.step_num == null ? '' : `, step_num ${count(item.step_num)}`;

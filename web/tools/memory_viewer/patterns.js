@@ -26,7 +26,7 @@ const COLUMNS = [
   ['saves_bytes', 'Saves'],
   ['sentence', 'Sentence'],
   ['rule', 'Rule'],
-  ['when_gone', 'When it is gone'],
+  ['when_gone', 'Without it'],
 ];
 
 /* Out: {load(), hear(), focus(), destroy()}. */
@@ -57,8 +57,8 @@ export function createPatterns(page, panel) {
       { class: isOn ? 'pattern is-on' : 'pattern' },
       el('p', { class: 'pattern-says' }, pattern.sentence, ' ', show, ' ', button('text-button', () => openWhatif(page, { glob: pattern.kind }), 'What if…')),
       el('p', { class: 'second' }, el('b', {}, 'Saves: '), pattern.saving_sentence, el('span', { class: 'dim' }, ' (bound)')),
-      el('p', { class: 'second' }, el('b', {}, 'Told by: '), pattern.rule),
-      el('p', { class: 'second' }, el('b', {}, 'When it is gone: '), pattern.when_gone),
+      el('p', { class: 'second' }, el('b', {}, 'Rule: '), pattern.rule),
+      el('p', { class: 'second' }, el('b', {}, 'Without it: '), pattern.when_gone),
     );
   };
 
