@@ -216,13 +216,19 @@ function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
   }
 }
 
-/* Pure: heights of labels that are at least so far from each other, below the ones that they would lie on. */
-export function apart(tops, least) {
+/* Pure: heights of labels that are at least so far from each other, below the ones that they would lie on, but none below
+ * `lowest`: those there go up. */
+export function apart(tops, least, lowest = Infinity) {
   const order = tops.map((_, at) => at).sort((a, b) => tops[a] - tops[b]);
   const found = [...tops];
   order.forEach((at, place) => {
     if (place > 0) found[at] = Math.max(found[at], found[order[place - 1]] + least);
   });
+  let room = lowest;
+  for (const at of order.reverse()) {
+    found[at] = Math.min(found[at], room);
+    room = found[at] - least;
+  }
   return found;
 }
 
@@ -237,7 +243,7 @@ function paintNames(context, lines, { size, x, y }) {
   context.font = `12px ${token('sans')}`;
   context.textBaseline = 'bottom';
   context.textAlign = 'right';
-  const tops = apart(ends.map((end) => end.y), NAME_APART_PX);
+  const tops = apart(ends.map((end) => end.y), NAME_APART_PX, size.height - BOTTOM_PX - 2);
   ends.forEach((end, at) => {
     const right = Math.min(end.x, size.width - RIGHT_PX);
     context.lineWidth = 4;

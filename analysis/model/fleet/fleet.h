@@ -139,8 +139,8 @@ bool fleet_step_categories(const struct fleet *fleet, const struct fleet_step *s
 
 /* ---- sentences, in the arena of the caller ---- */
 
-/* "1 regression in 4 jobs: … 1 job is over capacity: long (72.58 GiB of 15.75 GiB). 1 grows towards it: …": the first
- * line of the page. */
+/* "1 job is over capacity: long (72.58 GiB of 15.75 GiB). 1 regression in 4 jobs: … 1 grows towards the capacity: …":
+ * the first line of the page. */
 const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struct buf *scratch);
 /* "bert: jit_train_step needs 2.90 GiB more since c0ffee: 9.12 GiB became 12.02 GiB (32 %)." */
 const char *fleet_step_sentence(const struct fleet *fleet, const struct fleet_step *step, struct arena *arena,

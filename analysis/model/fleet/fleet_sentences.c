@@ -277,27 +277,30 @@ static void space_say(const struct fleet *fleet, uint32_t series, struct buf *ou
     name_say(out, space);
 }
 
-static void ends_say(const struct fleet *fleet, struct buf *out)
+static void over_say(const struct fleet *fleet, struct buf *out)
 {
-    uint32_t over, reaching, over_count = jobs_of_trend(fleet, CAPACITY_TREND_OVER, &over),
-                             reaching_count = jobs_of_trend(fleet, CAPACITY_TREND_REACHES, &reaching);
-    if (over_count > 0) {
-        const struct fleet_point *last = &fleet->points[fleet_last_point(fleet, over)];
-        int64_t capacity = fleet->records[last->record].capacity_bytes;
-        buf_format(out, " %s job%s %s over capacity: ", COUNT(over_count), PLURAL(over_count),
-                   over_count == 1 ? "is" : "are");
-        job_say(fleet, over, over_count, "by most ", out);
-        buf_format(out, " (%s of %s", SIZE_BESIDE(last->max_bytes, capacity), SIZE_BESIDE(capacity, last->max_bytes));
-        space_say(fleet, over, out);
-        buf_text(out, ").");
-    }
-    if (reaching_count > 0) {
-        buf_format(out, " %s grow%s towards it: ", COUNT(reaching_count), reaching_count == 1 ? "s" : "");
-        job_say(fleet, reaching, reaching_count, "first ", out);
-        buf_text(out, " (");
-        days_say(out, fleet->series[reaching].trend.days);
-        buf_text(out, ").");
-    }
+    uint32_t over, count = jobs_of_trend(fleet, CAPACITY_TREND_OVER, &over);
+    if (count == 0)
+        return;
+    const struct fleet_point *last = &fleet->points[fleet_last_point(fleet, over)];
+    int64_t capacity = fleet->records[last->record].capacity_bytes;
+    buf_format(out, "%s job%s %s over capacity: ", COUNT(count), PLURAL(count), count == 1 ? "is" : "are");
+    job_say(fleet, over, count, "by most ", out);
+    buf_format(out, " (%s of %s", SIZE_BESIDE(last->max_bytes, capacity), SIZE_BESIDE(capacity, last->max_bytes));
+    space_say(fleet, over, out);
+    buf_text(out, "). ");
+}
+
+static void reaching_say(const struct fleet *fleet, struct buf *out)
+{
+    uint32_t reaching, count = jobs_of_trend(fleet, CAPACITY_TREND_REACHES, &reaching);
+    if (count == 0)
+        return;
+    buf_format(out, " %s grow%s towards the capacity: ", COUNT(count), count == 1 ? "s" : "");
+    job_say(fleet, reaching, count, "first ", out);
+    buf_text(out, " (");
+    days_say(out, fleet->series[reaching].trend.days);
+    buf_text(out, ").");
 }
 
 const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struct buf *scratch)
@@ -310,7 +313,8 @@ const char *fleet_sentence(const struct fleet *fleet, struct arena *arena, struc
                                                   : "There are no rows.");
         return fleet_sentences_taken(arena, out);
     }
+    over_say(fleet, out); /* what fails already goes before what grew */
     growth_say(fleet, out);
-    ends_say(fleet, out);
+    reaching_say(fleet, out);
     return fleet_sentences_taken(arena, out);
 }

@@ -31,7 +31,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('a line a job with its capacity, and the regression in the first line', async () => {
     const page = await open(await at(), { width: 1440, height: 900 });
-    equal(await text(page, 'h1'), '1 regression in 4 jobs: bert: jit_train_step needs 3.00 GiB more since c12. 1 job is over capacity: over (20.00 GiB of 15.75 GiB). 1 grows towards it: grows (in about 10 days).');
+    equal(await text(page, 'h1'), '1 job is over capacity: over (20.00 GiB of 15.75 GiB). 1 regression in 4 jobs: bert: jit_train_step needs 3.00 GiB more since c12. 1 grows towards the capacity: grows (in about 10 days).');
     equal(await page.locator('.panel-fleet .legend li').allInnerTexts(), ['over', 'grows', 'bert', 't5']);
     includes(await page.locator('.time-lines-base').getAttribute('aria-label'), '4 lines, 1 steps. Largest: over, 20.00 gibibytes.');
     equal(await cells(page, ['job', 'share', 'fails']), [['over', '127 %, over', 'over now'], ['grows', '84 %', '10 days'], ['bert', '76 %', '–'], ['t5', '32 %', '–']]);

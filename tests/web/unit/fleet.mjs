@@ -110,5 +110,6 @@ export function run({ test, equal }) {
   test('names at one height are put apart', () => {
     equal(apart([10, 12, 40], 14), [10, 24, 40]);
     equal(apart([12, 10], 14), [24, 10]);
+    equal(apart([90, 95, 40, 97], 14, 100), [72, 86, 40, 100], 'none below the lowest place');
   });
 }

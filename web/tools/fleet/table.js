@@ -29,7 +29,7 @@ export function createFleetTable(view) {
   state.table = createTable({
     kind: ['row', 'rows'],
     onPin: (row) => open(view, row),
-    onSort: (sort) => view.choose({ sort: sort === TABS[view.state.tab].sort ? '' : sort }),
+    onSort: (sort) => view.choose({ sort: sort === shownOf(TABS[view.state.tab].sort) ? '' : sort }),
   });
   state.panel.body.append(state.table.node);
   state.panel.setMenu(menuOf(state));
@@ -41,6 +41,9 @@ export function createFleetTable(view) {
     destroy: () => state.table.destroy(),
   };
 }
+
+/* Of an order that nobody chose the head marks the first column; what decides between equals needs no mark. */
+const shownOf = (sort) => sort.split(',')[0];
 
 /* Enter and click open what the row is of. */
 function open(view, row) {
@@ -96,7 +99,7 @@ function draw(state, data, question, isAtTop) {
       compareHref: (row) => compareHref(row, context),
       onJob: view.onlyJob,
     }),
-    sort: question.sort,
+    sort: view.state.sort ? question.sort : shownOf(question.sort),
     foot: { text: `${count(data.matched_count)} of ${counted(data.total_count, 'row')}` },
     label: TABS[tab].word,
     isAtTop,

@@ -105,8 +105,11 @@ function drawTools({ view, filter, rows, space, which }) {
   space.set(chosen === '' ? 'all' : String(chosen), [...spaces, ['all', 'all']]);
 }
 
+/* Of an order that nobody chose the head marks the first column alone. */
+const shownOf = (sort) => sort.split(',')[0];
+
 function setSort(state, sort) {
-  const isDefault = sort === DEFAULT_SORT[rowsOf(state)];
+  const isDefault = sort === shownOf(DEFAULT_SORT[rowsOf(state)]);
   if (!state.isOfOne) {
     state.view.context.choose({ sort: isDefault ? '' : sort });
     return;
@@ -229,7 +232,7 @@ function draw(state, data, question, isAtTop) {
       onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
     }),
     columns,
-    sort: question.sort,
+    sort: question.sort === DEFAULT_SORT[rowsOf(state)] ? shownOf(question.sort) : question.sort,
     foot: footOf(state, data),
     label: panel.node.querySelector('h2').textContent,
     isAtTop,
