@@ -29,11 +29,13 @@ const KINDS = {
   picture: 'text',
   unpadded: 'text',
   large: 'text',
+  keep: 'text',
   a: 'text',
   b: 'text',
   note: 'list',
   align: 'text',
   pin: 'pin',
+  beside: 'pin',
   view: 'text',
   filter: 'text',
   find: 'text',
@@ -69,7 +71,7 @@ const NAMES = Object.keys(KINDS);
 const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]]]));
 const LEVELS = ['session', 'host', 'module', 'space'];
 /* What belongs to one memory space of one module, or to one trace. */
-const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'note', 'pin', 'find', 'memory', 'whatif', 'drawer', 'glob'];
+const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'note', 'pin', 'beside', 'find', 'memory', 'whatif', 'drawer', 'glob'];
 const MAX_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;
@@ -95,7 +97,7 @@ export function parse(search) {
     const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : null;
     if (!kind) route.unknown.push([name, value]);
     else if (value === '' || value.length > LONGEST) continue;
-    else if (kind === 'pin') route.pin = parsePin(value);
+    else if (kind === 'pin') route[name] = parsePin(value);
     else if (kind === 'number') route[name] = /^-?\d{1,15}$/.test(value) ? Number(value) : value;
     else if (kind === 'text') route[name] = value;
     else if (route[name].length < MAX_OF_A_LIST) route[name] = [...route[name], value];
@@ -115,7 +117,7 @@ export function format(route) {
     for (const value of [route[name]].flat()) {
       if (value === '' || value == null) continue;
       const spelled = name === 'session' && isDroppedSession(value) ? 'local' : name;
-      pairs.push([spelled, name === 'pin' ? pinText(value) : String(value)]);
+      pairs.push([spelled, KINDS[name] === 'pin' ? pinText(value) : String(value)]);
     }
   }
   pairs.push(...(route.unknown ?? []));

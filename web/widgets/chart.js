@@ -50,6 +50,13 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
   const watch = new ResizeObserver(() => nextFrame(paint));
   const offTheme = onTheme(() => nextFrame(redraw));
   watch.observe(host);
+  /* The key for menus: at the moment. */
+  slider.addEventListener('contextmenu', (event) => {
+    if (!gestures.menu || !chart.plot) return;
+    event.preventDefault();
+    const { left, top } = chart.plot.over.getBoundingClientRect();
+    gestures.menu(null, { clientX: left + chart.plot.valToPos(Number(slider.getAttribute('aria-valuenow')), 'x'), clientY: top });
+  });
   const destroyPlot = () => {
     chart.plot?.destroy();
     chart.plot = null;

@@ -80,7 +80,7 @@ const curveTable = ({ steps, bytes, unpadded, predicted, stack, from, to }) => (
     .filter(({ step }) => step >= from && step <= to),
 });
 
-/* actions: onHover(reading, item: of the stripe under the pointer, or null), onLeave(), onPin(item), onOpen(item), sentence(reading), onMoment(step, isMoving),
+/* actions: onHover(reading, item: of the stripe under the pointer, or null), onLeave(), onPin(item, isBeside: next to what is pinned), onMenu({item or null, step}, {x, y}: of the window, giveBack()), onOpen(item), sentence(reading), onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
  * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, setNext, showSpans, showStep,
  * setUnpadded, setStacked, setBuffers, setLit, drawing, table, cancel, focus, pointCount, destroy}. */
@@ -208,10 +208,10 @@ function curveApi(state, { chart, brush, compose, litUp, forget, say, showStep }
     },
     /* {a, b}: steps with a flag, or null. */
     setMarks: (marks) => chart.over.set({ marks }),
-    /* {step, word}: where the peak would be without what is lit, or null. */
+    /* {step, word}: where the peak would be without what is lit, or null; [{at: step, text}]. */
     setNext: (next) => chart.over.set({ next }),
-    /* Shades steps [from, to), or nothing. */
-    showSpans: (spans) => chart.over.set({ spans }),
+    setNotes: (notes) => chart.over.set({ notes }),
+    showSpans: (spans) => chart.over.set({ spans }), // [from, to) is shaded, or nothing
     showStep,
     /* A range as wide as now that holds the step. */
     rangeWith: (step) => following(state.range, [0, state.all.to + 1], step),
@@ -275,11 +275,13 @@ function curveGestures(actions, state, chartOf) {
     return [Math.max(from, first), Math.min(to, last)];
   };
   return {
-    click(at) {
+    click(at, { ctrlKey, metaKey }) {
       const item = chartOf().over.isOnGrip(at) ? null : under(at);
-      if (item) actions.onPin(item);
+      if (item) actions.onPin(item, ctrlKey || metaKey);
       else actions.onMoment(momentAt(at), false);
     },
+    menu: (at, { clientX: x, clientY: y }) =>
+      actions.onMenu({ item: at && under(at), step: at ? momentAt(at) : state.moment }, { x, y }, () => chartOf().slider.focus()),
     double(at) {
       const item = under(at);
       if (item) actions.onOpen(item);

@@ -74,6 +74,14 @@ function bindWheel(node, owner, handlers) {
   });
 }
 
+function bindMenu(node, menu) {
+  node.addEventListener('contextmenu', (event) => {
+    if (event.pointerType === 'touch') return; // a finger that rests is a click
+    event.preventDefault();
+    menu(placeIn(node, event), event);
+  });
+}
+
 /* handlers (each may be absent):
  *   click(place, event), double(place, event), hover(place, event), leave()
  *   select(from, to, isEnd)   a drag; to = null: given up
@@ -81,6 +89,7 @@ function bindWheel(node, owner, handlers) {
  *   zoom(place, factor, isVertical)
  *   hint()                    a wheel over a plot that is not active
  *   grip(place) → name | null a thing under the pointer that is dragged by itself: drag(name, place, isEnd)
+ *   menu(place, event)        the button for menus; the browser's own does not open
  * options: owner (what counts as "this plot" for focus), dragPans: drags pan instead of selecting. */
 export function bindGestures(node, handlers, { owner = node } = {}) {
   const pointers = new Map();
@@ -169,6 +178,7 @@ export function bindGestures(node, handlers, { owner = node } = {}) {
     event.preventDefault();
     handlers.double?.(placeOf(event), event);
   });
+  if (handlers.menu) bindMenu(node, handlers.menu);
   bindWheel(node, owner, handlers);
   return {
     /* True if a drag was under way; it is given up. */

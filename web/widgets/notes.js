@@ -3,8 +3,9 @@
 
 import { button, el, fill } from '../lib/dom.js';
 import { visible } from '../lib/format.js';
-import { MAX_TEXT } from '../lib/notes.js';
+import { MAX_NOTES, MAX_TEXT, notesOf, withNote } from '../lib/notes.js';
 import { dialogHead, openDialog } from './dialog.js';
+import { toast } from './toast.js';
 
 /* wordsOf(at): a time in words; onGo(at), onDrop(at). Out: {node, set([{at, text}])}. */
 export function createNotesLine({ wordsOf, onGo, onDrop }) {
@@ -30,8 +31,16 @@ export function createNotesLine({ wordsOf, onGo, onDrop }) {
   };
 }
 
+/* Asks for the words of a note at a place of the axis; list: of the URL; onSave(list), without it where the words are taken away. */
+export function writeNote({ at, place, list, onSave }) {
+  const notes = notesOf(list);
+  const text = notes.find((each) => each.at === at)?.text ?? '';
+  if (!text && notes.length >= MAX_NOTES) toast(`There are ${MAX_NOTES} notes, as many as the link can hold: remove one first.`);
+  else askNote({ place, text, onSave: (words) => onSave(withNote(list, at, words)) });
+}
+
 /* Asks for the words of a note; onSave(text), "" takes it away. */
-export function askNote({ place, text, onSave }) {
+function askNote({ place, text, onSave }) {
   const input = el('input', { type: 'text', maxlength: String(MAX_TEXT), 'aria-label': `Note at ${place}`, value: text });
   openDialog({
     title: `Note at ${place}`,

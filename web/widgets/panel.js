@@ -38,7 +38,7 @@ export function message({ title, text, run = '', kind = 'empty', action = null }
   );
 }
 
-/* {node, head, reading, body, setTitle, setAside, setMenu, canEnlarge, say, show, wait}. `body` is for the drawing; `menu`
+/* {node, head, reading, body, setTitle, setAside, setMenu, canEnlarge, canKeep, say, show, wait}. `body` is for the drawing; `menu`
  * are the entries behind ⋯, see menu.js; hasReading: a line below the head is kept free for what is read off the drawing. */
 export function createPanel(className, title, { menu = null, hasReading = false } = {}) {
   const id = `panel-${++serial}`;
@@ -46,7 +46,8 @@ export function createPanel(className, title, { menu = null, hasReading = false 
   const aside = el('div', { class: 'panel-aside' });
   const more = el('div', { class: 'panel-more' });
   const large = el('span', { class: 'panel-large' });
-  const setMenu = (entries) => fill(more, large.firstChild && large, entries ? createMenu(() => heading.textContent, entries) : null);
+  const kept = el('span', { class: 'panel-large' });
+  const setMenu = (entries) => fill(more, kept.firstChild && kept, large.firstChild && large, entries ? createMenu(() => heading.textContent, entries) : null);
   setMenu(menu);
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
@@ -83,6 +84,21 @@ export function createPanel(className, title, { menu = null, hasReading = false 
       fill(large, turn);
       more.prepend(large);
       node.classList.add('can-enlarge');
+    },
+    /* A button that keeps the panel in view while the page scrolls; onChoose(isKept). Out: set(isKept). */
+    canKeep(onChoose) {
+      const keep = button('large-button', () => onChoose(keep.getAttribute('aria-pressed') !== 'true'), '⤒', {
+        'aria-label': `${heading.textContent}: keep in view`,
+        'aria-pressed': 'false',
+        title: 'Stays at the top while the page scrolls (K); again: no longer',
+      });
+      fill(kept, keep);
+      more.prepend(kept);
+      node.classList.add('can-keep');
+      return (isKept) => {
+        keep.setAttribute('aria-pressed', String(isKept));
+        node.classList.toggle('is-kept', isKept);
+      };
     },
     /* A reason instead of the drawing. */
     say(content) {

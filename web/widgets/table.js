@@ -38,7 +38,7 @@ const PRINTED_ROWS = 50;
 const FOUND_WITHIN = 20000;
 
 /* kind: [one, many]; onHover(row, mark, isFocus), onLeave(), onPin(row, isChosenByKey), onSort(text),
- * onWaiting() → nodes for rows that are not here yet. Out: see the end of this function. */
+ * onMenu(row, {x, y}: of the window, giveBack()): the menu of a row, onWaiting() → nodes for rows that are not here yet. Out: see the end of this function. */
 export function createTable(options) {
   const { kind = ['row', 'rows'], onHover = () => {}, onLeave = () => {}, onPin = () => {} } = options;
   const [body, foot] = ['tbody', 'tfoot'].map((tag) => el(tag, { role: 'rowgroup' }));
@@ -84,6 +84,7 @@ export function createTable(options) {
   state.enter = (index, isArrow = false) => enter(state, index, isArrow);
   bindKeys(state, { onHover, onLeave });
   bindPointer(state, { onHover, onLeave });
+  if (options.onMenu) bindMenu(state, options.onMenu);
   const stop = redrawnBy(state);
 
   return {
@@ -398,6 +399,18 @@ function drawFoot(state, foot) {
 }
 
 /* ---- pointer ---------------------------------------------------------------- */
+
+/* The button or the key for menus, on a row; on a link the browser's own, which opens it elsewhere. */
+function bindMenu(state, onMenu) {
+  state.body.addEventListener('contextmenu', (event) => {
+    const line = event.target.closest('tr');
+    const row = line && state.source.at(line.at);
+    if (!row || event.target.closest('a') || event.pointerType === 'touch') return;
+    event.preventDefault();
+    const from = document.activeElement;
+    onMenu(row, { x: event.clientX, y: event.clientY }, () => (from.isConnected ? from : line).focus());
+  });
+}
 
 function bindPointer(state, { onHover, onLeave }) {
   const { body } = state;

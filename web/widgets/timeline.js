@@ -20,7 +20,7 @@ const LEAST_PX = 3;
 
 const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}${layer.isStripes}`).join();
 
-/* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd), onPin(item, ps),
+/* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd), onPin(item, ps, isBeside: next to what is pinned), onMenu({item or null, time}, {x, y}: of the window, giveBack()),
  * onRange(range, isEnd), onSelect(range | null, isEnd), onHint(), sentence(at). `at` is an index of the data. Out: {node,
  * slider, view, bytesPerPx, draw, setRange, set, setLit({hovered, pinned}): sets of ids of stripes or null, destroy}. */
 export function createTimeline({ className = '', ...actions }) {
@@ -62,7 +62,7 @@ export function createTimeline({ className = '', ...actions }) {
     },
     stretch: (plot) => plot.setData(columnsOf(data)),
     label: () => data.label,
-    gestures: timelineGestures(actions, { get: () => data, timeAt, hover, itemAt, overOf: () => chart.plot.over, xOf: (ps) => chart.plot.valToPos(ps, 'x'), isOnGrip: (at) => chart.over.isOnGrip(at) }),
+    gestures: timelineGestures(actions, { get: () => data, timeAt, hover, itemAt, overOf: () => chart.plot.over, xOf: (ps) => chart.plot.valToPos(ps, 'x'), isOnGrip: (at) => chart.over.isOnGrip(at), momentNow: () => moment ?? data.peak?.step ?? data.all[0], focus: () => chart.slider.focus() }),
   });
   const litUp = createLit(() => chart.plot && data?.view && { u: chart.plot, data: data.view, ...lit });
   const say = () => {
@@ -122,7 +122,7 @@ export function createTimeline({ className = '', ...actions }) {
   };
 }
 
-function timelineGestures(actions, { get, timeAt, hover, itemAt, overOf, xOf, isOnGrip }) {
+function timelineGestures(actions, { get, timeAt, hover, itemAt, overOf, xOf, isOnGrip, momentNow, focus }) {
   const clamp = (ps) => Math.round(Math.max(get().all[0], Math.min(get().all[1], ps)));
   /* The time of the event that holds at `x`; the peak within 4 px of it. */
   const momentAt = (x) => {
@@ -142,11 +142,12 @@ function timelineGestures(actions, { get, timeAt, hover, itemAt, overOf, xOf, is
       hover(pointAt(get().x, timeAt(at.x)), item);
     },
     leave: actions.onLeave,
-    click(at) {
+    click(at, { ctrlKey, metaKey }) {
       const item = isOnGrip(at) ? null : itemAt(at);
-      if (item) actions.onPin(item, momentAt(at.x));
+      if (item) actions.onPin(item, momentAt(at.x), ctrlKey || metaKey);
       else actions.onMoment(momentAt(at.x), true);
     },
+    menu: (at, { clientX: x, clientY: y }) => actions.onMenu({ item: at && itemAt(at), time: at ? momentAt(at.x) : momentNow() }, { x, y }, focus),
     double: () => actions.onRange(get().all, true),
     select: (from, to, isEnd) => actions.onSelect(to ? rangeOf(from, to) : null, isEnd),
     pan: (dx, dy, isEnd) => actions.onRange(moved(get().range, get().all, timeAt(0) - timeAt(dx)), isEnd),

@@ -188,8 +188,8 @@ export function run({ test, equal, truth }) {
   test('the URL names moment, range, window, marks, event and tab; what it leaves out is the peak and all', () => {
     const route = { ...emptyRoute(), time: 5, from: 1, to: 9, sel: '2-4', a: '3', b: 'x', note: ['7:here', 'x'], pin: { kind: 'e', id: '12' }, view: 'growth' };
     const wanted = wantedOf(route, pool);
-    equal(wanted, { time: 5, from: 1, to: 9, window: [2, 4], a: 3, b: null, notes: [{ at: 7, text: 'here' }], pin: 'e:12', view: 'growth', isEnd: false, stack: '', isFree: true, isFragmentation: true });
-    equal(wantedOf(emptyRoute(), pool), { time: null, from: null, to: null, window: null, a: null, b: null, notes: [], pin: null, view: 'live', isEnd: false, stack: '', isFree: true, isFragmentation: true });
+    equal(wanted, { time: 5, from: 1, to: 9, window: [2, 4], a: 3, b: null, notes: [{ at: 7, text: 'here' }], pin: 'e:12', beside: null, view: 'growth', isEnd: false, stack: '', isFree: true, isFragmentation: true });
+    equal(wantedOf(emptyRoute(), pool), { time: null, from: null, to: null, window: null, a: null, b: null, notes: [], pin: null, beside: null, view: 'live', isEnd: false, stack: '', isFree: true, isFragmentation: true });
     equal(wantedOf({ ...emptyRoute(), view: 'growth' }, { ...pool, end: { block_count: 1 } }).view, 'live', 'without a history nothing grows');
     equal(wantedOf({ ...emptyRoute(), hide: ['free'] }, pool).isFree, false);
     equal(wantedOf(emptyRoute(), { ...pool, min_bytes: 70 * GIB }).isFree, false, 'a flat line fills the height');

@@ -96,11 +96,11 @@ function largestCell(id, value) {
   return [rowFigure(`needs:${id}`, value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
 }
 
-/* "saved activations 83 %": whose memory most of the peak is, as the core says of the program; "padding 96 %" where that is
- * the cause. */
-function mostCell({ category, category_bytes: most, bytes: own, share_of_peak: share, pattern, pattern_bytes: padded }) {
+/* "saved activations 83 %": whose memory most of the peak is, as the core says of the program; "padding 96 %" where its
+ * sentence begins with that. */
+function mostCell({ category, category_bytes: most, bytes: own, share_of_peak: share, pattern_bytes: padded, sentence: [lead] }) {
   const part = share > 0 ? (value) => percent(value, own / share) : () => '';
-  if (pattern === 'padding')
+  if (lead === 'Padding')
     return el('span', { title: `${bytes(padded)} of the peak are padding` }, el('span', { class: 'swatch swatch-padding', 'aria-hidden': 'true' }), 'padding ', el('span', { class: 'figure dim' }, part(padded)));
   return el('span', { title: `${bytes(most)} of the peak are ${categoryWords(category)}` }, swatch(category), categoryWords(category), ' ', el('span', { class: 'figure dim' }, part(most)));
 }

@@ -6,6 +6,7 @@ import { button, el, figure, name } from '../../lib/dom.js';
 import { bytes, count, duration, exactBytes, percent, signedBytes, time, visible } from '../../lib/format.js';
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { fact, facts, stackList } from '../../widgets/details.js';
+import { pairTable, sizeChange, wordChange } from '../../widgets/pair.js';
 import { guessTag } from './bands.js';
 import { lifeWords } from './stripes.js';
 import { blockWord, growthWords, guessWords, poolName, verdictWord } from './text.js';
@@ -156,6 +157,24 @@ export function blockDetails(block) {
       stackList(block.stack, true) ?? el('p', { class: 'dim' }, 'No stack was recorded: it was allocated before the recording began.'),
     ],
   };
+}
+
+/* What the pane says of B, with A beside it; a, b: items of stripes.js, or null; all: of the recording. */
+export function withPair(shown, a, b, all, onEnd) {
+  if (!a || !b || a.id === b.id) return shown;
+  const ends = ({ block: { born_ps: born, freed_ps: freed } }) => [born ?? all[0], freed ?? all[1]];
+  const [[bornA, freedA], [bornB, freedB]] = [ends(a), ends(b)];
+  const signed = (ps) => (ps === 0 ? 'the same' : `${ps < 0 ? '−' : '+'}${duration(Math.abs(ps))}`);
+  const end = (ps, own) => (own == null ? 'not recorded' : time(ps, 1e6));
+  const rows = [
+    ['size', bytes(a.bytes), bytes(b.bytes), sizeChange(a.bytes, b.bytes)],
+    ['born', end(bornA, a.block.born_ps), end(bornB, b.block.born_ps), signed(bornB - bornA)],
+    ['freed', end(freedA, a.block.freed_ps), end(freedB, b.block.freed_ps), signed(freedB - freedA)],
+    ['lives', duration(freedA - bornA), duration(freedB - bornB), signed(freedB - bornB - freedA + bornA)],
+    a.kind || b.kind ? [a.block.category === undefined ? 'shape' : 'category', a.kind || '–', b.kind || '–', wordChange(a.kind, b.kind)] : null,
+    ['made by', visible(a.made), visible(b.made), wordChange(a.made, b.made)],
+  ];
+  return { ...shown, parts: [pairTable(a.name || a.made, b.name || b.made, rows.filter(Boolean), onEnd), ...shown.parts] };
 }
 
 /* A row of what is live that stands for several events. list() shows them one by one; stack: of one of them, or null. */

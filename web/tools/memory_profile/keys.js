@@ -4,9 +4,8 @@
 import { time } from '../../lib/format.js';
 import { nextMarks, swappedMarks } from '../../lib/marks.js';
 import { isUnclaimed } from '../../lib/keys.js';
-import { MAX_NOTES, withNote } from '../../lib/notes.js';
 import { around, following, moved, zoomed } from '../../lib/range.js';
-import { askNote } from '../../widgets/notes.js';
+import { writeNote } from '../../widgets/notes.js';
 import { MIN_PS } from '../../widgets/timeline.js';
 import { GROUPS } from './filter.js';
 import { isReplayed, rangePatch } from './state.js';
@@ -19,6 +18,8 @@ const FAR = 10;
 const GESTURES = [
   ['hover the chart', 'what the event there was, and what it left in use'],
   ['click an allocation', 'pins it: what made it and how long it lives; sets the time too; again unpins'],
+  ['Ctrl click another', 'compares it with the pinned one: bytes, time, category'],
+  ['right click, menu key', 'what can be done with an allocation, a time or a row'],
   ['click beside them', 'sets the time: table and address map follow'],
   ['drag', 'selects a window of time'],
   ['Shift drag', 'pans'],
@@ -36,10 +37,11 @@ export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilte
   return [
     ...timeKeys({ trace, url, timeline, pins, timeNow }),
     ...rangeKeys({ trace, url, pins, timeline, timeNow }),
-    ...markKeys({ trace, url, say, timeNow }),
+    ...markKeys({ trace, url, pins, say, timeNow }),
     { keys: ['u'], does: 'free memory on or off', run: () => url.toggle('free') },
     { does: 'fragmentation on or off', run: () => url.toggle('fragmentation') },
     { keys: ['/'], does: 'to the filter', run: focusFilter },
+    { keys: ['K'], does: 'keep the timeline in view while the page scrolls; again: no longer', run: () => choose({ keep: url.route.keep ? '' : '1' }) },
     { keys: ['1'], does: 'what is live', run: tab('live') },
     { keys: ['2'], does: 'events', run: tab('events') },
     { keys: ['3'], does: 'growth', run: tab('growth') },
@@ -138,8 +140,10 @@ function rangeKeys({ trace, url, pins, timeline, timeNow }) {
   ];
 }
 
+export const noteAt = (url, at) => writeNote({ at, place: time(at, 1e6), list: url.route.note, onSave: (note) => url.choose({ note }) });
+
 /* Marks A and B, and the window. */
-function markKeys({ trace, url, say, timeNow }) {
+function markKeys({ trace, url, pins, say, timeNow }) {
   /* Where a window begins that is not ended yet, and of which memory. */
   let begun = { at: null, place: null };
   const markWindow = () => {
@@ -152,16 +156,6 @@ function markKeys({ trace, url, say, timeNow }) {
       say(`A window begins at ${time(timeNow(), 1e6)}; M again ends it`);
     }
   };
-  const note = () => {
-    const at = timeNow();
-    const { notes } = url.wanted;
-    const text = notes.find((each) => each.at === at)?.text ?? '';
-    if (!text && notes.length >= MAX_NOTES) {
-      say(`There are ${MAX_NOTES} notes, as many as the link can hold: remove one first.`);
-      return;
-    }
-    askNote({ place: time(at, 1e6), text, onSave: (words) => url.choose({ note: withNote(url.route.note, at, words) }) });
-  };
   const swap = () => {
     const swapped = swappedMarks(url.wanted);
     if (swapped) url.choose(swapped);
@@ -170,7 +164,8 @@ function markKeys({ trace, url, say, timeNow }) {
   return [
     { keys: ['m'], does: 'mark the time as A, then B; third clears', run: () => url.choose(nextMarks(url.wanted, timeNow())) },
     { keys: ['x'], does: 'swap A and B', run: swap },
-    { keys: ['t'], does: 'write a note at the time', run: note },
+    { keys: ['t', 'T'], does: 'write a note at the time', run: () => noteAt(url, timeNow()) },
+    { keys: ['B'], does: 'keep what is pinned as A: the next pin is compared with it; again ends it', run: () => pins.keep(), isOn: () => url.wanted.pin != null },
     { keys: ['M'], does: 'window: begin at the time; again: end there; third clears', run: markWindow },
     { does: 'let the selected window go', run: () => url.choose({ sel: '' }), isOn: () => url.wanted.window != null },
   ];

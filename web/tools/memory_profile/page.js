@@ -17,6 +17,7 @@ import { createAddresses } from './addresses.js';
 import * as empty from './empty.js';
 import { createHead, createPools, poolsTitle, programsMessage } from './head.js';
 import { profileKeys } from './keys.js';
+import { openRowMenu, openTimelineMenu } from './menus.js';
 import { asker, choosePool, listPrograms } from './load.js';
 import { createPins } from './pins.js';
 import { changed, isReplayed, OVER_TIME, rangeOf, rangePatch, wantedOf } from './state.js';
@@ -162,13 +163,15 @@ function build(view, root) {
     url,
     spanOf: () => view.pins.span,
     pinnedOf: () => view.pins.item,
+    besideOf: () => view.pins.beside,
     onReading: (reading, item) => view.pins.hover(reading, item),
     onPickRun: (run) => view.pins.pickRun(run),
-    onPickStripe: (item, time) => view.pins.pinStripe(item, time),
+    onPickStripe: (item, time, isBeside) => view.pins.pinStripe(item, time, isBeside),
+    onMenu: (what, place, giveBack) => openTimelineMenu(view, what, place, giveBack),
   });
   const onPin = (row, name) => view.pins.pin(row, name);
   const onPickBlock = (block) => block.event != null && onPin(block, 'addresses');
-  const tableOf = (name) => createProfileTable(name, { trace, url, onPin, onDraw: () => view.pins.mark() });
+  const tableOf = (name) => createProfileTable(name, { trace, url, onPin, onMenu: (row, place, giveBack) => openRowMenu(view, row, name, place, giveBack), onDraw: () => view.pins.mark() });
   view.tabsOf = {
     live: tableOf('live'),
     events: tableOf('events'),
@@ -178,6 +181,7 @@ function build(view, root) {
     whatif: createProfileWhatif({ trace, url, onCurve: (curve) => view.timeline.predict(curve) }),
   };
   view.pins = createPins({ trace, url, timeline: view.timeline, tabsOf: view.tabsOf, pane: context.details, banners: context.banners });
+  view.setKept = view.timeline.panel.canKeep((isKept) => context.choose({ keep: isKept ? '1' : '' }));
   view.tabs = createTabs({
     tabs: TABS,
     label: 'Views of this time',
@@ -270,6 +274,7 @@ async function showPool(view, route, notes, signal) {
   });
   context.setHost(pool.host);
   url.wanted = wantedOf(route, pool);
+  view.setKept(route.keep !== '');
   view.pins.reset();
   view.tabsOf.addresses.reset();
   view.tabsOf.segments.reset();
@@ -327,6 +332,7 @@ async function hear(view, route) {
     await changePool(view, route);
     return;
   }
+  view.setKept(route.keep !== '');
   url.wanted = wantedOf(route, trace.pool);
   const what = changed(before, url.wanted);
   if (what.has('isFree') || what.has('isFragmentation')) timeline.draw();
@@ -335,7 +341,7 @@ async function hear(view, route) {
   else if (what.has('stack')) timeline.again();
   else timeline.place();
   if (what.has('view')) showTab(view);
-  await Promise.all([withPins(view, tabOf(view).hear(), what.has('pin')), view.tabsOf.whatif.hear()]);
+  await Promise.all([withPins(view, tabOf(view).hear(), what.has('pin') || what.has('beside')), view.tabsOf.whatif.hear()]);
 }
 
 /* A pinned row is looked for in what the table shows now; an event is read beside it. */
@@ -371,6 +377,7 @@ function choosePoolOf({ trace, context }, pool) {
     a: '',
     b: '',
     pin: null,
+    beside: null,
     low: null,
     high: null,
   });

@@ -82,12 +82,55 @@ function markBlocks({ addresses, segments }, { kind, id }, found) {
   segments.setPinned(found?.item?.id ?? null);
 }
 
+/* "e:12" in parts, as the URL takes it. */
+const parsed = (id) => ({ kind: id[0], id: id.slice(2) });
+
 /* The peak needs no word in the URL. */
 const timePatch = ({ pool }, time) => (time == null ? {} : { time: time === pool.peak.time_ps ? null : time });
+
+/* A: nothing where it names no allocation, which is said. */
+async function readBeside({ trace, url, tabsOf, banners }, pin) {
+  const own = partsOf(pin);
+  banners.drop('beside');
+  if (pin == null || !['e', 'k'].includes(own.kind)) return null;
+  try {
+    return await finderOf(own)({ trace, url, tabsOf }, own);
+  } catch (error) {
+    if (isAbort(error)) return null;
+    if (!(error instanceof Problem)) throw error;
+    banners.set('beside', { text: 'What the pin is compared with is not in this trace.' });
+    return null;
+  }
+}
+
+/* itemNow(): the allocation that is pinned, or null. */
+const stripePins = ({ trace, url }, itemNow) => ({
+  /* A stripe was chosen; chosen again it is let go. time: where it was clicked, of which the tables tell; of a key none.
+   * isBeside: what is pinned becomes A. */
+  pinStripe({ id }, time = null, isBeside = false) {
+    const own = itemNow();
+    const kept = isBeside && own && own.id !== id ? { beside: parsed(own.id) } : {};
+    url.choose({ pin: id === own?.id && !isBeside ? null : parsed(id), ...kept, ...timePatch(trace, time) });
+  },
+  /* What is pinned becomes A; again: nothing is. */
+  keep() {
+    const item = itemNow();
+    if (url.wanted.beside) url.choose({ beside: null });
+    else if (item) url.choose({ beside: parsed(item.id) });
+    return Boolean(item);
+  },
+  /* The comparison ends, else what is pinned is let go. True if something was. */
+  release() {
+    if (url.wanted.pin == null) return false;
+    url.choose(url.wanted.beside ? { beside: null } : { pin: null });
+    return true;
+  },
+});
 
 /* tabsOf: the tables and the address map by name. Out: {span, mark(), show(), load(), pin(row, table), …}. */
 export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
   let found = null; // what the pin names
+  let other = null; // the same of A, with which it is compared
   let reading = null; // event under the pointer
   let under = null; // stripe under the pointer
   let takeBack = null;
@@ -103,7 +146,7 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
   };
   const show = () => {
     if (!trace.pool) return;
-    if (found) pane.show(found.say());
+    if (found) pane.show(details.withPair(found.say(), other?.item, found.item, trace.all, () => url.choose({ beside: null })));
     else if (under) pane.show(details.stripeDetails(under));
     else if (reading?.activity) pane.show(details.readingDetails(reading));
     else pane.show(details.pageDetails(trace.pool, trace.programs.list));
@@ -120,10 +163,10 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
     get item() {
       return found?.item ?? null;
     },
-    /* A stripe was chosen; chosen again it is let go. time: where it was clicked, of which the tables tell; of a key none. */
-    pinStripe({ id }, time = null) {
-      url.choose({ pin: id === found?.item?.id ? null : { kind: id[0], id: id.slice(2) }, ...timePatch(trace, time) });
+    get beside() {
+      return other?.item ?? null;
     },
+    ...stripePins({ trace, url }, () => found?.item ?? null),
     /* Whether the pin is of a row that changes with the time. */
     isOfRow: () => partsOf(url.wanted.pin).table != null,
     /* Reads what the URL names; the life of an event is shaded on the timeline. */
@@ -144,6 +187,8 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
         if (pool !== trace.pool || pin !== url.wanted.pin) return;
       }
       found = next;
+      other = await readBeside({ trace, url, tabsOf, banners }, url.wanted.beside);
+      if (pool !== trace.pool || pin !== url.wanted.pin) return;
       timeline.place();
       markBlocks(tabsOf, own, found);
       mark();
@@ -173,15 +218,9 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
       takeBack?.();
       show();
     },
-    /* Lets go of what is pinned. True if something was. */
-    release() {
-      if (url.wanted.pin == null) return false;
-      url.choose({ pin: null });
-      return true;
-    },
     /* Another trace or memory id. */
     reset() {
-      found = reading = under = null;
+      found = other = reading = under = null;
     },
     destroy: () => takeBack?.(),
   };

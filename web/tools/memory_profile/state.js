@@ -36,7 +36,9 @@ export const stackPatch = (by, pool) => (by === (stackDefault(pool) || 'none') ?
 
 const isLeftOut = (view, pool) => Boolean(pool) && ((pool.end && OVER_TIME.includes(view)) || (view === 'whatif' && !isReplayed(pool)));
 
-/* {time (ps, null: the peak), from, to, window, a, b, notes, pin (as in pins.js, or null), view, stack, isFree,
+const pinOfText = (pin) => (pin && PIN.test(pinText(pin)) ? pinText(pin) : null);
+
+/* {time (ps, null: the peak), from, to, window, a, b, notes, pin, beside (as in pins.js, or null), view, stack, isFree,
  * isFragmentation}. */
 export function wantedOf(route, pool) {
   return {
@@ -47,7 +49,8 @@ export function wantedOf(route, pool) {
     a: markOf(route.a),
     b: markOf(route.b),
     notes: notesOf(route.note),
-    pin: route.pin && PIN.test(pinText(route.pin)) ? pinText(route.pin) : null,
+    pin: pinOfText(route.pin),
+    beside: pinOfText(route.beside),
     view: VIEWS.includes(route.view) && !isLeftOut(route.view, pool) ? route.view : VIEWS[0],
     isEnd: Boolean(pool?.end),
     stack: stackOf(route, pool),
@@ -73,7 +76,7 @@ export function rangePatch(range, all) {
 /* Names of what differs; "range" for from and to. */
 export function changed(before, now) {
   const names = new Set();
-  for (const name of ['time', 'a', 'b', 'pin', 'view', 'stack', 'isFree', 'isFragmentation']) if (before[name] !== now[name]) names.add(name);
+  for (const name of ['time', 'a', 'b', 'pin', 'beside', 'view', 'stack', 'isFree', 'isFragmentation']) if (before[name] !== now[name]) names.add(name);
   if (before.from !== now.from || before.to !== now.to) names.add('range');
   if (String(before.window) !== String(now.window)) names.add('window');
   return names;

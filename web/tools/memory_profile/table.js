@@ -109,14 +109,15 @@ function among(places, source) {
   };
 }
 
-/* onPin(row, name), onDraw(). Out: {panel, load(), hear(), mark(hover, pin), find(id), focusFilter(), destroy(), …}. */
-export function createProfileTable(name, { trace, url, onPin, onDraw }) {
+/* onPin(row, name), onMenu(row, place, giveBack), onDraw(). Out: {panel, load(), hear(), mark(hover, pin), find(id), focusFilter(), destroy(), …}. */
+export function createProfileTable(name, { trace, url, onPin, onMenu, onDraw }) {
   const kind = KINDS[name];
   const answer = el('p', { class: 'tab-answer', hidden: true });
   const panel = createPanel(`panel-inner panel-${name}`, kind.kind[1]);
   const table = createTable({
     kind: kind.kind,
     onPin: (row) => onPin(row, name),
+    onMenu,
     onSort: (sort) => url.choose({ sort: sort === kind.sort ? '' : sort }),
   });
   const filter = createFilter({

@@ -36,14 +36,14 @@ const KEYS = 'Arrow keys go from event to event, p to the peak.';
 const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64));
 
 /* spanOf(): the life of what is pinned, or null; pinnedOf(): the allocation that is pinned, as an item of stripes.js, or null;
- * onReading(reading | null, item); onPickRun(run); onPickStripe(item, ps). Out: {panel, slider, load(),
+ * besideOf(): the same of A, with which it is compared; onReading(reading | null, item); onPickRun(run); onPickStripe(item, ps, isBeside), onMenu: of timeline.js. Out: {panel, slider, load(),
  * moved(), draw(), place(), data, …}. */
-export function createTimelinePanel({ trace, url, spanOf, pinnedOf, onReading, onPickRun, onPickStripe }) {
-  const state = { trace, url, spanOf, pinnedOf, extra: null, hovered: null, data: null, drawn: null, predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
+export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, onReading, onPickRun, onPickStripe, onMenu }) {
+  const state = { trace, url, spanOf, pinnedOf, besideOf, extra: null, hovered: null, data: null, drawn: null, predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
   const hint = createHint();
   state.legend = createLegend(url.toggle);
   state.bands = createBands((by) => url.choose({ stack: stackPatch(by, trace.pool) }));
-  state.chart = createChart(state, { onReading, onPickStripe, onHint: hint.show });
+  state.chart = createChart(state, { onReading, onPickStripe, onMenu, onHint: hint.show });
   state.lanes = createRuns(url, onPickRun);
   /* The brush begins at 0, a trace anywhere. */
   state.brush = createBrush({
@@ -128,7 +128,7 @@ function createHint() {
   };
 }
 
-function createChart(state, { onReading, onPickStripe, onHint }) {
+function createChart(state, { onReading, onPickStripe, onMenu, onHint }) {
   const { url } = state;
   const read = (at) => readAt(state.drawn, state.drawn.of, at);
   return createTimeline({
@@ -140,6 +140,7 @@ function createChart(state, { onReading, onPickStripe, onHint }) {
       onReading(item ? null : reading, item);
     },
     onPin: onPickStripe,
+    onMenu,
     onLeave: () => {
       hideTooltip();
       light(state, null);
@@ -158,7 +159,7 @@ function light(state, hovered) {
   const pinned = state.pinnedOf();
   const setOf = (item) => (item ? new Set([item.id]) : null);
   state.hovered = hovered;
-  state.chart.setLit({ hovered: setOf(hovered), pinned: isDrawn(state, pinned) ? setOf(pinned) : null });
+  state.chart.setLit({ hovered: setOf(hovered), pinned: isDrawn(state, pinned) ? new Set([pinned, state.besideOf()].filter(Boolean).map(({ id }) => id)) : null });
 }
 
 const pinnedSentence = ({ pinnedOf }) => (pinnedOf() ? `Pinned: ${stripeSentence(pinnedOf())}` : '');

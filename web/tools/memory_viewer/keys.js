@@ -11,6 +11,8 @@ const FAR = 10;
 const GESTURES = [
   ['hover a mark', 'lights the same buffer in every view'],
   ['click a mark', 'pins it; again unpins'],
+  ['Ctrl click another stripe', 'compares it with the pinned one: bytes, steps, category'],
+  ['right click, menu key', 'what can be done with a stripe, a step or a row'],
   ['click the plot', 'sets the moment'],
   ['drag', 'selects a window of steps; on the map also of offsets'],
   ['Shift drag', 'pans'],
@@ -19,7 +21,7 @@ const GESTURES = [
   ['click a legend word', 'shows only that category; Ctrl click adds it'],
 ];
 
-/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), nextPicture(), editRules(), whatIf(drawer). Rows for the registry of keys.js. */
+/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), nextPicture(), editRules(), whatIf(drawer), writeNote(), keepBeside(). Rows for the registry of keys.js. */
 export function viewerKeys({ program, context, place, pinned, map, table }, acts) {
   const hasSpace = () => Boolean(program.space);
   const by = (steps) => (event) => {
@@ -58,6 +60,8 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
     { keys: ['x'], does: 'swap A and B', run: () => place.swapMarks(), isOn: () => place.marks.b != null },
     { keys: ['M'], does: 'window: begin at the moment; again: end there; third clears', run: () => place.markWindow() },
     { keys: ['o'], does: 'offsets of the window: type them', run: () => void acts.editOffsets() },
+    { keys: ['T'], does: 'write a note at the moment', run: () => acts.writeNote() },
+    { keys: ['B'], does: 'keep what is pinned as A: the next pin is compared with it; again ends it', run: () => acts.keepBeside(), isOn: () => pinned() != null },
     { keys: ['u'], does: 'unpadded curve on or off', run: () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' }) },
     { keys: ['n'], does: 'next match on the map', run: () => map.search(1) },
     { keys: ['N'], does: 'previous match on the map', run: () => map.search(-1) },
@@ -73,6 +77,7 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
     { keys: ['b'], does: 'buffers in groups, or one by one', run: () => context.choose(groupedBy(folded(context.route.group), context.route)) },
     { keys: ['t'], does: 'the picture by buffer, by category, or as one', run: () => acts.nextPicture() },
     { keys: ['z'], does: 'the panel with the focus, else the table, large or as it was', run: () => acts.enlarge() },
+    { keys: ['K'], does: 'keep the picture in view while the page scrolls; again: no longer', run: () => context.choose({ keep: context.route.keep ? '' : '1' }) },
     { keys: ['v'], does: 'what if: changes, and what each would save', run: () => acts.whatIf('whatif') },
     { keys: [], does: 'fit: the changes that would make it fit', run: () => acts.whatIf('fit') },
     { keys: [], does: 'category rules of your own', run: () => acts.editRules() },

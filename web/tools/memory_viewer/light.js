@@ -12,6 +12,7 @@ import { pinText } from '../../lib/route.js';
 import { MIN_STEPS } from '../../widgets/curve.js';
 import { isPhone } from '../../widgets/phone_tabs.js';
 import { buffersKey } from '../../widgets/strips.js';
+import { besidePart } from './beside.js';
 import { bufferDetails, mergedDetails, pageDetails } from './details.js';
 import { wayOf } from './groups.js';
 import { nextPicture, openWhatif, PANELS, pictureOf } from './look.js';
@@ -113,7 +114,11 @@ export function lightUp(view) {
 /* Sets of ids of what is hovered and of what is pinned; the same set as long as the same is pinned. */
 function litIds(view, hovered, pin, group) {
   const of = group ?? pin;
-  if (view.litOf !== of || view.litNow !== group?.now) Object.assign(view, { litOf: of, litNow: group?.now, litPinned: of == null ? null : new Set(group ? group.all.rows.map(({ id }) => id) : [pin]) });
+  const { beside = null } = view;
+  if (view.litOf !== of || view.litNow !== group?.now || view.litBeside !== beside) {
+    const all = [...(group ? group.all.rows.map(({ id }) => id) : [pin]), ...(beside ? [beside.id] : [])];
+    Object.assign(view, { litOf: of, litNow: group?.now, litBeside: beside, litPinned: of == null ? null : new Set(all) });
+  }
   return { hovered: hovered == null || hovered === pin ? null : new Set([hovered]), pinned: view.litPinned };
 }
 
@@ -127,16 +132,17 @@ function showDetails(view, id, hover, isPinned) {
   const merged = id == null && hover ? view.strips.barOfKey(hover) : null;
   if (group)
     groupParts.with((parts) => view.inPane === mine && details.show(withWhatif(view, parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row)), group.now.glob)));
-  else if (record) details.show(withWhatif(view, bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null), isPinned && record.glob));
+  else if (record) details.show(withWhatif(view, bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null), isPinned && record.glob, isPinned && besidePart(view, record)));
   else if (merged) details.show(mergedDetails(merged, view.program.space));
   else details.show(view.window.now?.details() ?? view.code.part.now?.details() ?? pageDetails(view.program.space));
 }
 
-/* What is pinned in the device's memory can be changed, if a change can name it. */
-function withWhatif(view, shown, glob) {
-  if (!glob || view.program.space.space !== 0) return shown;
+/* What is pinned in the device's memory can be changed, if a change can name it. pair: what it is compared with, or null. */
+function withWhatif(view, shown, glob, pair = null) {
+  const before = pair ? [pair] : [];
+  if (!glob || view.program.space.space !== 0) return { ...shown, parts: [...before, ...shown.parts] };
   const [facts, ...rest] = shown.parts;
-  return { ...shown, parts: [facts, el('p', {}, button('text-button', () => openWhatif(view, { glob }), 'What if…')), ...rest] };
+  return { ...shown, parts: [...before, facts, el('p', {}, button('text-button', () => openWhatif(view, { glob }), 'What if…')), ...rest] };
 }
 
 /* Steps in which a buffer, or one of a pinned group, lives. */

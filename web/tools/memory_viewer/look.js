@@ -60,6 +60,7 @@ export function hearLook(view, route) {
   for (const each of ['code', 'patterns']) view.root.firstElementChild.classList.toggle(`has-${each}`, lower === each);
   for (const each of view.lowerButtons) each.setAttribute('aria-pressed', String(each.dataset.view === lower));
   setLarge(view.panels, PANELS.indexOf(route.large));
+  for (const set of view.setKept) set(route.keep !== '');
 }
 
 /* In the head of each panel, buttons for all that stand in one place. rows: [id, word, title]. Out: all buttons. */

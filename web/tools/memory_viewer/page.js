@@ -29,6 +29,8 @@ import { addSwitches, askWithRules, editRules, enlarge, hearLook, nextPicture, o
 import { createMapPanel, stripeLine } from './map.js';
 import { createPlace } from './place.js';
 import { createWalk } from './walk.js';
+import { keepBeside, setBeside } from './beside.js';
+import { openBufferMenu, openStepMenu, stepNotes } from './menus.js';
 import {
   changeCapacity,
   loadDetail,
@@ -101,6 +103,8 @@ export function mount(root, context) {
     nextPicture: () => nextPicture(view),
     editRules: () => editRules(view),
     whatIf: (drawer) => openWhatif(view, { drawer }),
+    keepBeside: () => keepBeside(view),
+    writeNote: () => view.notes.write(place.moment),
   };
   context.bind([...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()], 'Memory Viewer');
   const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(explainable(view), ...key));
@@ -119,7 +123,8 @@ export function mount(root, context) {
       hearFilter(view, route);
       /* While the moment is being moved the table keeps what it has. */
       const rows = view.place.isMoving ? null : view.table.hear();
-      return Promise.all([setPin(view, route), changeCapacity(view, route.capacity), rows]);
+      view.notes.hear(route);
+      return Promise.all([setPin(view, route), setBeside(view, route), changeCapacity(view, route.capacity), rows]);
     },
     escape: () => escape(view),
     unmount() {
@@ -168,7 +173,8 @@ function buildCurve(view) {
       const lines = [...say.readingLines(view.program.space, reading), ...(item ? [stripeLine(item, view.program.space)] : [])];
       showTooltip(`s:${reading.step} ${item?.id ?? ''}`, lines.map((line) => nodesOf(line)), null, 'reading', view.curvePanel.reading);
     },
-    onPin: (item) => togglePin(view, item),
+    onPin: (item, isBeside) => (isBeside ? keepBeside(view, item) : togglePin(view, item)),
+    onMenu: ({ item, step }, at, giveBack) => (item ? openBufferMenu(view, item, at, giveBack, step) : openStepMenu(view, step, at, giveBack)),
     onOpen: (item) => zoomTo(view, item.id),
     onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
     onWindow: (window) => view.place.setWindow(window),
@@ -184,7 +190,9 @@ function buildCurve(view) {
   });
   view.curvePanel.setMenu(() => [exports(), explainEntry('curve')]);
   view.window = windowLines(view);
+  view.notes = stepNotes(view);
   view.curvePanel.body.append(view.curve.node);
+  view.curvePanel.body.before(view.notes.node);
   view.curvePanel.node.dataset.explain = 'curve';
 }
 
@@ -243,6 +251,7 @@ function build(view) {
     onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
     onLeave,
     onPin,
+    onMenu: (row, at, giveBack) => openBufferMenu(view, row, at, giveBack),
     onDraw: () => refresh(view),
   });
   addSwitches(view);
@@ -250,6 +259,7 @@ function build(view) {
   view.strips.panel.node.dataset.explain = 'strips';
   view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel, view.code.panel, view.patterns.panel];
   for (const [at, panel] of view.panels.entries()) panel.canEnlarge((isLarge) => view.context.choose({ large: isLarge ? PANELS[at] : '' }));
+  view.setKept = [view.curvePanel, view.map.panel].map((panel) => panel.canKeep((isKept) => view.context.choose({ keep: isKept ? '1' : '' })));
   const words = ['Curve', 'Strips', 'Map', 'Table', 'Code', 'Patterns'];
   view.tabs = createPhoneTabs(
     words.map((word, at) => ({ id: word.toLowerCase(), word, panel: view.panels[at] })),
@@ -411,7 +421,8 @@ async function load(view, selection, route, signal) {
   }
   view.wholePage.hidden = true;
   await showSpace(view, answer.data, route, said, signal);
-  if (!signal.aborted) await setPin(view, route);
+  view.notes.hear(route);
+  if (!signal.aborted) await Promise.all([setPin(view, route), setBeside(view, route)]);
 }
 
 /* The session's notes and error texts are extra: the page stands without them. */
@@ -465,6 +476,10 @@ function escape(view) {
   }
   if (view.context.route.large) {
     view.context.choose({ large: '' });
+    return true;
+  }
+  if (view.beside) {
+    view.context.choose({ beside: null });
     return true;
   }
   if (view.store.state.pin == null) return Boolean(view.code.part.now?.back()) || view.whatif.escape(false);

@@ -316,7 +316,7 @@ function curveLegend(space, data, isRed, predicted) {
     predicted,
     !predicted && el(
       'span',
-      { class: 'dim' },
+      { class: 'dim for-wide' },
       `${isSchedule ? 'positions in the schedule' : 'steps of the heap trace'} ${count(data.from)} … ${count(data.to)}`,
     ),
   ].filter(Boolean);
