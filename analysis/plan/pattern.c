@@ -176,9 +176,9 @@ static void kind_find(struct pattern_finding *finding, enum pattern_kind kind, s
 const char *pattern_remark(const struct plan *plan, const struct plan_space *space, struct arena *arena)
 {
     if (space->pattern_count > 0)
-        return "Bytes held there are not what a change saves.";
+        return "A change may save less than a pattern holds.";
     if (plan->graph == NULL)
-        return "Patterns are told from the instructions of the program, which the file does not hold.";
+        return "Patterns are found in the instructions of the program, which this file does not have.";
     return arena_format(arena, "No pattern holds %d %% of the peak. %d are looked for: %s, %s, %s, %s, …", TOLD_PERCENT,
                         PATTERN_COUNT, pattern_words(PATTERN_LOGITS), pattern_words(PATTERN_ATTENTION_SCORES),
                         pattern_words(PATTERN_NO_DONATION), pattern_words(PATTERN_PADDING));

@@ -27,7 +27,7 @@ TWINS = {"p-chunked-ce": ["logits"], "p-flash": ["attention_scores"], "p-no-clip
 FIRST_SENTENCES = {"a-adam-state": "Optimizer state: 10.54 GiB (63 % of the peak)",
                    "b-activations-unrolled": "Saved activations: 27.80 GiB (83 % of the peak), of it 24.00 GiB attention scores",
                    "h-long-context": "Attention scores: 64.00 GiB (88 % of the peak)",
-                   "e-no-donation": "Results that arguments could have given their memory to: 8.69 GiB (50 % of the peak)",
+                   "e-no-donation": "Results that could reuse the memory of arguments: 8.69 GiB (50 % of the peak)",
                    "d-tile-padding": "Padding: 500.00 GiB (96 % of the peak)"}
 
 

@@ -143,7 +143,7 @@ def test_the_trace_says_how_often_and_when_each_ran(t):
           [("jit_step", 3, 2, 0, 8000, 8000, 2666), ("jit_eval", 1, 1, 2000, 3000, 1000, 1000)])
     additive = ask(daemon, "summary")["additive"]
     equal((additive["verdict"], additive["run_count"], additive["code_bytes"]), ("not_additive", 4, None))
-    assert "4 runs on 2 devices came one after the other" in additive["sentence"], additive
+    assert "the 4 runs in the trace, on 2 devices, came one after the other" in additive["sentence"], additive
 
 
 def test_programs_that_ran_together_add_up(t):

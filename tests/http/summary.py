@@ -236,7 +236,7 @@ def test_a_culprit_of_more_buffers_than_a_page_lists(t):
     equal(culprit_is_of_all_buffers(daemon, daemon.session_id("e-no-donation")), (144, 36 << 20, 29))
     said = t.run("summary", os.path.join(data, "dumps", "e-no-donation")).stdout  # the other 72 are arguments
     assert "are 29 % of the peak, 72 of them made at models.py:40, in 24 layers." in said, said
-    assert "Results that arguments could have given their memory to: 8.69 GiB (50 % of the peak). 144 ×" in said, said
+    assert "Results that could reuse the memory of arguments: 8.69 GiB (50 % of the peak). 144 ×" in said, said
     equal(culprit_is_of_all_buffers(daemon, daemon.session_id("a-adam-state")), (72, 64 << 20, 27))
     daemon = t.serve(os.path.join(data, "logdir", "tpu"))
     equal(culprit_is_of_all_buffers(daemon, daemon.session_id("large-transformer-64l")), (256, 2 << 20, 24))

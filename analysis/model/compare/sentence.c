@@ -226,7 +226,7 @@ static const struct plan_pattern *pattern_of(const struct compare_side *side, ui
     return NULL;
 }
 
-/* " Gone: results that arguments could have given their memory to (8.69 GiB)." of the larger patterns of one side. */
+/* " Gone: results that could reuse the memory of arguments (8.69 GiB)." of the larger patterns of one side. */
 enum { PATTERN_PERCENT = 5 };
 static void say_patterns(const struct compare *compare, int at, const char *word, struct buf *out)
 {

@@ -367,18 +367,18 @@ static const char *additive_say(const struct overview *overview, const struct su
     } else if (sums->run_count > 1) {
         buf_format(
             out,
-            "Not additive: in the trace %s runs on %s device%s came one after the other, none at the same time as "
-            "one of another module, so a device never holds the sum of two totals.",
+            "Totals do not add up: the %s runs in the trace, on %s device%s, came one after the other, so no device "
+            "held two of them at once.",
             COUNT(sums->run_count), COUNT(sums->device_count), PLURAL(sums->device_count));
         verdict = "not_additive";
     } else {
         buf_text(out,
-                 "Not additive: a device runs one program at a time, and what programs hand on to each other stands "
-                 "in the totals of each. When they ran is not in the files.");
+                 "Totals do not add up: a device runs one program at a time, and what one passes to the next counts "
+                 "in both. When they ran is not in the files.");
         verdict = "not_told";
     }
     if (overview->group_count > 1 && sums->code_count == 0)
-        buf_text(out, " Code does add up, but no file here says how large it is.");
+        buf_text(out, " Code does add up; no file here says how large it is.");
     else if (overview->group_count > 1)
         buf_format(out, " Code does add up, as long as the programs stay loaded: %s of %s module%s%s.",
                    SIZE(sums->code_bytes), COUNT(sums->code_count), PLURAL(sums->code_count),

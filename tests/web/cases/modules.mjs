@@ -103,12 +103,12 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
     const page = await open(await at('job', '&capacity=128MiB'));
     includes(await text(page, 'h1'), '2 modules on 3 hosts; the largest is jit_f: 96.00 MiB of HBM, 75 % of 128.00 MiB.');
     includes(await text(page, '.answer-more'), 'host2 differs: another plan, jit_step needs ');
-    includes(await text(page, '.answer-more'), 'Not additive: in the trace 9 runs on 3 devices came one after the other');
+    includes(await text(page, '.answer-more'), 'Totals do not add up: the 9 runs in the trace, on 3 devices, came one after the other');
     equal(await cells(page, 'all', ['module', 'hosts', 'runs']), [['jit_f', '3', '1'], ['jit_step', '3 ≠', '2']]);
     const [[share, categories]] = await cells(page, 'all', ['capacity', 'cat']);
     equal(share, '75 %');
     truth(/\d %$/.test(categories), `categories: ${categories}`);
-    equal(await text(page, '.panel-modules-all .grid-rest td'), 'not additive');
+    equal(await text(page, '.panel-modules-all .grid-rest td'), 'no sum');
     truth(await page.locator('.rail a[aria-current], #rail a[aria-current]').count() > 0, 'the rail shows the page');
     await page.finish();
   });

@@ -251,7 +251,7 @@ function footOf({ isOfOne, view }, data) {
   const text = `${count(data.matched_count)} of ${counted(data.total_count, 'row')}`;
   if (isOfOne || view.summary.module_count < 2) return { text };
   const isOverlap = view.summary.additive.verdict === 'overlap';
-  const values = { [view.state.isSplit ? 'host' : 'total']: isOverlap ? 'partly additive' : 'not additive' };
+  const values = { [view.state.isSplit ? 'host' : 'total']: isOverlap ? 'adds up in part' : 'no sum' };
   const why = isOverlap ? 'only what ran at the same time adds up: see above' : 'no device holds the sum of these totals: see above';
   return { rest: { values, text: why }, text };
 }
