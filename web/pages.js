@@ -19,6 +19,9 @@
 
 import { get, isAhead } from './lib/api.js';
 
+/* What shows no session of its own. */
+const OF_NO_SESSION = { levels: [], lacks: () => '', isAlone: () => true, hasEmpty: true, isPlain: true, isAside: true };
+
 export const PAGES = [
   {
     tool: 'memory_viewer',
@@ -107,12 +110,7 @@ export const PAGES = [
     key: 'f',
     icon: 'M3 20V4M3 20h18M6 15l4-4 4 2 6-7M17 6h3v3',
     load: () => import('./tools/fleet/page.js'),
-    levels: [],
-    lacks: () => '',
-    isAlone: () => true,
-    hasEmpty: true,
-    isPlain: true,
-    isAside: true,
+    ...OF_NO_SESSION,
   },
   {
     tool: 'live',
@@ -121,12 +119,7 @@ export const PAGES = [
     key: 'l',
     icon: 'M3 12h4l3-8 4 16 3-8h4',
     load: () => import('./tools/live/page.js'),
-    levels: [],
-    lacks: () => '',
-    isAlone: () => true,
-    hasEmpty: true,
-    isPlain: true,
-    isAside: true,
+    ...OF_NO_SESSION,
     isUnlisted: true,
   },
 ];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * picture_lines.js: what drawings of curves for PNG and SVG have in common: stepped lines and the byte axis. `u` is
+ * picture_lines.js: what drawings of curves have in common: stepped lines, the byte axis, a limit. `u` is
  * {ctx, bbox, valToPos(value, axis)}, as of uPlot. */
 
 import { token } from '../lib/theme.js';
@@ -31,6 +31,21 @@ export function fillBelow(context, points, floor, fill) {
   context.closePath();
   context.fillStyle = fill;
   context.fill();
+}
+
+/* A limit across a plot of uPlot, with its words at the right below it, or at the left above it. */
+export function paintLimit(u, { bytes, text }, ratio, isLeft = false) {
+  const { ctx, bbox } = u;
+  const y = Math.round(u.valToPos(bytes, 'y', true));
+  if (!(y >= bbox.top && y <= bbox.top + bbox.height)) return;
+  ctx.save();
+  ctx.fillStyle = token('text');
+  ctx.fillRect(bbox.left, y - ratio, bbox.width, 2 * ratio);
+  ctx.font = `600 ${(isLeft ? 12 : 13) * ratio}px ${token('sans')}`;
+  ctx.textAlign = isLeft ? 'left' : 'right';
+  ctx.textBaseline = isLeft ? 'bottom' : 'top';
+  ctx.fillText(text, isLeft ? bbox.left + 4 * ratio : bbox.left + bbox.width - 4 * ratio, isLeft ? y - 3 * ratio : y + 4 * ratio);
+  ctx.restore();
 }
 
 /* A line across and a label at the left of each tick. Leaves font and colour for the axis below. */

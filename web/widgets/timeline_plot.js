@@ -11,7 +11,7 @@ import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
 import { paintMarks } from './curve_marks.js';
-import { stepped, trace } from './picture_lines.js';
+import { paintLimit, stepped, trace } from './picture_lines.js';
 import { paintGapName, paintStripeNames, paintStripes } from './stripes.js';
 import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 import { paleTone } from './tones.js';
@@ -111,20 +111,6 @@ function paintBreak(u, ratio) {
   ctx.restore();
 }
 
-function paintLine(u, { bytes, text }, ratio) {
-  const { ctx, bbox } = u;
-  const y = Math.round(u.valToPos(bytes, 'y', true));
-  if (!(y >= bbox.top && y <= bbox.top + bbox.height)) return;
-  ctx.save();
-  ctx.fillStyle = token('text');
-  ctx.fillRect(bbox.left, y - ratio, bbox.width, 2 * ratio);
-  ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
-  ctx.textAlign = 'right';
-  ctx.textBaseline = 'top';
-  ctx.fillText(text, bbox.left + bbox.width - 4 * ratio, y + 4 * ratio);
-  ctx.restore();
-}
-
 /* Requests that failed: a line each, and beside the last one in view what was asked for. */
 function paintFailures(u, { failures, range: [from, to] }, ratio) {
   const { ctx, bbox } = u;
@@ -193,7 +179,7 @@ function failureWords({ bytes: asked, deviceFree, free }) {
 
 function paintOver(u, data, ratio) {
   if (data.low > 0) paintBreak(u, ratio);
-  if (data.capacity) paintLine(u, data.capacity, ratio);
+  if (data.capacity) paintLimit(u, data.capacity, ratio);
   if (data.view) paintStripeNames(inPixels(u), data.view, ratio);
   if (data.predicted) paintPredicted(inPixels(u), data, ratio);
   if (data.failures?.length) paintFailures(u, data, ratio);

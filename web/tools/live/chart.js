@@ -10,6 +10,7 @@ import { makePlot, X_AXIS_PX } from '../../widgets/chart.js';
 import { byteLabels, byteSplits, LABEL_HALF_PX, topOf } from '../../widgets/curve_marks.js';
 import { createLegend } from '../../widgets/legend.js';
 import { createPanel } from '../../widgets/panel.js';
+import { paintLimit } from '../../widgets/picture_lines.js';
 import * as say from './text.js';
 
 const LEFT_PX = 72;
@@ -17,20 +18,6 @@ const ROOM_PX = 24;
 const INCREMENTS_S = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 28800, 86400];
 
 const clockText = (seconds) => new Date(seconds * 1000).toTimeString().slice(0, 8);
-
-function paintCapacity(u, { capacity }, ratio) {
-  if (capacity == null) return;
-  const { ctx, bbox } = u;
-  const y = Math.round(u.valToPos(capacity, 'y', true));
-  ctx.save();
-  ctx.fillStyle = token('text');
-  ctx.fillRect(bbox.left, y - ratio, bbox.width, 2 * ratio);
-  ctx.font = `600 ${12 * ratio}px ${token('sans')}`;
-  ctx.textBaseline = 'bottom';
-  ctx.textAlign = 'left';
-  ctx.fillText(`capacity ${bytes(capacity)}`, bbox.left + 4 * ratio, y - 3 * ratio);
-  ctx.restore();
-}
 
 /* Out: {node, draw(line of LiveRun), destroy()}. */
 export function createLiveChart() {
@@ -61,7 +48,7 @@ export function createLiveChart() {
         { paths, stroke: () => token('accent'), width: 1.25 },
         { paths, stroke: () => token('text2'), width: 1.25, dash: [4, 3], spanGaps: false },
       ],
-      paint: (u, ratio) => paintCapacity(u, extent, ratio),
+      paint: (u, ratio) => extent.capacity != null && paintLimit(u, { bytes: extent.capacity, text: `capacity ${bytes(extent.capacity)}` }, ratio, true),
       hooks: {},
       columns: columns(line.samples),
     });
