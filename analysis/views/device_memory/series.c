@@ -357,6 +357,22 @@ static const char *noun(const struct series_listing *listing)
     return listing->items[0]->moment != NULL ? "moments" : "profiles";
 }
 
+/* Does it grow by more each time, at last by twice as much as at first? Of four values and more. */
+static bool is_faster_each_time(const int64_t *values, uint32_t count)
+{
+    enum { VALUES_LEAST = 4, TIMES = 2 };
+    if (count < VALUES_LEAST)
+        return false;
+    int64_t first = pprof_add(values[1], pprof_negated(values[0])), change = first;
+    for (uint32_t i = 2; i < count; i++) {
+        int64_t next = pprof_add(values[i], pprof_negated(values[i - 1]));
+        if (next < change)
+            return false;
+        change = next;
+    }
+    return first > 0 && change / TIMES >= first;
+}
+
 static const struct finding *growth_finding(const struct series_listing *listing, uint32_t most, uint32_t growing_count)
 {
     char growing[COUNT_TEXT_BYTES], profiles[COUNT_TEXT_BYTES], share[SHARE_TEXT_BYTES];
@@ -366,10 +382,21 @@ static const struct finding *growth_finding(const struct series_listing *listing
                  growing_count == 1 ? "site grows" : "sites grow", size_text_count(profiles, listing->count),
                  noun(listing), growing_count > 1 ? "most " : "");
     finding_name(finding, site_words(listing, most));
-    finding_text(finding, ", ");
-    say_change(listing, finding, sum_of_real(trend->slope < 0 ? trend->slope - 0.5 : trend->slope + 0.5));
+    const int64_t *values = listing->rows[most].values;
+    if (is_faster_each_time(values, listing->count)) {
+        finding_text(finding, ", faster each time: ");
+        say_change(listing, finding, values[1] - values[0]);
+        finding_text(finding, " at first, ");
+        say_change(listing, finding, values[listing->count - 1] - values[listing->count - 2]);
+        finding_text(finding, " at last");
+    } else {
+        finding_text(finding, ", ");
+        say_change(listing, finding, sum_of_real(trend->slope < 0 ? trend->slope - 0.5 : trend->slope + 0.5));
+        finding_text(finding, " each");
+    }
     size_text_share(share, trend->change, listing->all_growth);
-    finding_text(finding, listing->all_growth > 0 ? " each, %s of the growth" : " each", share);
+    if (listing->all_growth > 0)
+        finding_text(finding, ", %s of the growth", share);
     return finding_end(finding);
 }
 

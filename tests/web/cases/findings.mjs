@@ -37,7 +37,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
   test('what grows over the profiles is told in every view of them', async () => {
     const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=device_memory`);
     await page.waitForSelector('h1 .see-why');
-    includes(await text(page, 'h1'), '1 call site grows over 9 profiles: anotherfunc memprof.py:19 › normal, +214.8 KiB each, 100 % of the growth. See the series 9.35 MiB live');
+    includes(await text(page, 'h1'), '1 call site grows over 9 profiles: anotherfunc memprof.py:19 › normal, faster each time: +78.1 KiB at first, +351.6 KiB at last, 100 % of the growth. See the series 9.35 MiB live');
     await page.locator('h1 a.see-why').click();
     await page.waitForURL(/view=series/);
     await idle(page);
