@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * culprit.c: see culprit.h. Buffers are equal when they have the same size and the same shape, layout included. */
+ * culprit.c: see culprit.h. Buffers are equal when they have the same size and the same shape, layout included; those
+ * of one group of the table "whose memory" belong together. */
 #include "views/memory_viewer/culprit.h"
 
 #include "base/size_text.h"
@@ -18,7 +19,7 @@ enum { SAID_PADDING_PERCENT = 10 };
 struct member {
     int64_t bytes;
     uint32_t row;
-    struct str shape; /* set only where the size may hold the largest group */
+    struct str shape, whose; /* set only where the size may hold the largest group; whose: only where it is asked for */
 };
 
 struct culprit {
@@ -45,8 +46,7 @@ static int by_size(const void *left, const void *right)
 static int by_shape(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
-    int order = str_compare(a->shape, b->shape);
-    return order != 0 ? order : (a->row > b->row) - (a->row < b->row);
+    return str_compare(a->shape, b->shape) ?: str_compare(a->whose, b->whose) ?: ORDER(a->row, b->row);
 }
 
 static int by_text(const void *left, const void *right)
@@ -59,12 +59,13 @@ static uint32_t members_collect(const struct plan_space *space, struct member *m
     uint32_t count = 0;
     for (uint32_t i = 0; i < space->row_count; i++)
         if (plan_row_is_alive(&space->rows[i], space->peak_step))
-            members[count++] = (struct member){space->rows[i].bytes, i, {"", 0}};
+            members[count++] = (struct member){space->rows[i].bytes, i, {"", 0}, {"", 0}};
     qsort(members, count, sizeof(*members), by_size);
     return count;
 }
 
-static bool culprit_find(const struct memory_viewer_columns_rows *row, struct culprit *best)
+/* is_by_whose: as the table groups them; else by size and shape alone, which an error text lists. */
+static bool culprit_find(const struct memory_viewer_columns_rows *row, bool is_by_whose, struct culprit *best)
 {
     struct arena *arena = row->request->arena;
     struct member *members = arena_array(arena, struct member, (size_t)row->space->row_count + 1);
@@ -78,12 +79,17 @@ static bool culprit_find(const struct memory_viewer_columns_rows *row, struct cu
             sum = sum_add(sum, each);
         if (sum <= best->bytes)
             continue; /* all of this size together are less than one group */
-        for (uint32_t i = first; i < end; i++)
+        for (uint32_t i = first; i < end; i++) {
             members[i].shape = row_groups_key(row, members[i].row, ROW_GROUPS_SHAPE);
+            if (is_by_whose)
+                members[i].whose = row_groups_key(row, members[i].row, ROW_GROUPS_WHOSE);
+        }
         qsort(members + first, end - first, sizeof(*members), by_shape);
         for (uint32_t from = first, to; from < end; from = to) {
             sum = each;
-            for (to = from + 1; to < end && str_equal(members[to].shape, members[from].shape); to++)
+            for (to = from + 1; to < end && str_equal(members[to].shape, members[from].shape) &&
+                                str_equal(members[to].whose, members[from].whose);
+                 to++)
                 sum = sum_add(sum, each);
             if (sum > best->bytes)
                 *best = (struct culprit){members + from, to - from, sum, 0};
@@ -280,7 +286,7 @@ bool culprit_largest(const struct tool_request *request, const struct plan_space
 {
     const struct memory_viewer_columns_rows row = memory_viewer_columns_of(request, space);
     struct culprit culprit;
-    if (!culprit_find(&row, &culprit))
+    if (!culprit_find(&row, false, &culprit))
         return false;
     *count = culprit.count;
     *each_bytes = culprit.members[0].bytes;
@@ -293,7 +299,7 @@ void culprit_write(const struct tool_request *request, struct json *json, const 
     struct memory_viewer_columns_rows row = memory_viewer_columns_of(request, space);
     struct culprit culprit;
     json_key(json, "culprit");
-    if (!culprit_find(&row, &culprit)) {
+    if (!culprit_find(&row, true, &culprit)) {
         json_null(json);
         return;
     }

@@ -190,7 +190,7 @@ function culprit({ space }) {
   const { count: number, each_bytes: each, bytes: sum, padding_bytes: padding } = space.culprit;
   return {
     title: `${count(number)} × ${bytes(each)}`,
-    formula: `${count(number)} × ${exactBytes(each)} = ${bytes(sum)}, ${percent(sum, space.peak_bytes)} of the peak: the group of live buffers of one size and shape that takes most.`,
+    formula: `${count(number)} × ${exactBytes(each)} = ${bytes(sum)}, ${percent(sum, space.peak_bytes)} of the peak: of the live buffers of one size and shape, in one group of the table, those that take most.`,
     inputs: [
       { name: visible(space.culprit.shape).slice(0, 80), bytes: each },
       { name: 'together', bytes: sum },
