@@ -233,6 +233,16 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await text(page, '.compare-side >> nth=0'), 'memory2.prof');
   });
 
+  test('the session that is open is B, and A is another of its folder', async () => {
+    const base = await daemon(`--logdir=${fixtures}`);
+    const list = await ids(base);
+    const page = await open(`${base}?tool=compare&session=${list['z-base']}`);
+    const [a, b] = await page.locator('.compare-side').allInnerTexts();
+    includes(b, 'z-base');
+    truth(/z-|programs/.test(a) && !a.includes('z-base'), `A is of its folder: ${a}`);
+    await page.finish();
+  });
+
   test('without a choice the newest two are compared', async () => {
     const page = await open(`${await served()}?tool=compare`);
     includes(await text(page, 'h1'), '437.59 MiB');

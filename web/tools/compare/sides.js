@@ -41,8 +41,8 @@ async function isOfProfiles(reference, signal) {
   return isProfiles(await sessionOf(session, signal));
 }
 
-/* What is compared where the URL leaves a side out: A is what was set as A, else the second newest; B the newest. Of a
- * session of device profiles, its first and its last. */
+/* What is compared where the URL leaves a side out: B is the session that is open, else the newest; A is what was set as A,
+ * else the newest other one of B's folder, else of all. Of a session of device profiles, its first and its last. */
 export async function filledIn({ a, b, session }, signal) {
   if (a && b) return { a, b };
   const list = await listSessions('', signal);
@@ -50,9 +50,13 @@ export async function filledIn({ a, b, session }, signal) {
   const here = parseReference(a || b).session || session;
   const profiles = list.sessions.find((each) => isProfiles(each) && (each.id === here || (ids.length === 0 && !here)));
   if (profiles) return filledInProfiles(profiles.id, { a, b }, signal);
-  const after = b || ids.find((id) => id !== parseReference(a).session) || ids[0] || '';
+  const ofA = parseReference(a).session;
+  const after = b || ids.find((id) => id === session && id !== ofA) || ids.find((id) => id !== ofA) || ids[0] || '';
   const kept = setting('last_a');
-  const before = a || (kept && kept !== after ? kept : '') || ids.find((id) => id !== parseReference(after).session) || ids[0] || '';
+  const others = ids.filter((id) => id !== parseReference(after).session);
+  const folders = new Map(list.sessions.map(({ id, name }) => [id, name.slice(0, name.lastIndexOf('/') + 1)]));
+  const beside = others.find((id) => folders.get(id) === folders.get(parseReference(after).session));
+  const before = a || (kept && kept !== after ? kept : '') || beside || others[0] || ids[0] || '';
   return { a: before, b: after };
 }
 
