@@ -30,6 +30,12 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('away from the peak the head says that savings are of the peak', async () => {
+    const page = await openDemo('?step=253');
+    equal(await page.locator('.panel-table th').first().innerText(), 'Saves at peak, GiB');
+    await page.finish();
+  });
+
   test('a buffer that is pinned says what it saves, and the curve where the peak is then', async () => {
     const page = await openDemo('?group=none&filter=pattern:logits');
     truth(!(await mark(page).isVisible()), 'a mark without a buffer');

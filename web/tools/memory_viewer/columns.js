@@ -153,12 +153,16 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
   return columns.flatMap((column) => (column.key === 'size' ? [column, amounts] : [column]));
 }
 
-/* Columns of an answer `buffers`, or of an answer `groups` by that way. */
-export function columnsOf(data, by = '') {
+/* Savings are of the peak, also where the rows are of another moment. */
+const ofPeak = (column) => (column.key === 'saves' ? { ...column, title: column.title.replace('Saves', 'Saves at peak'), width: 10 } : column);
+
+/* Columns of an answer `buffers`, or of an answer `groups` by that way; isPeak: at the peak, or of no moment. */
+export function columnsOf(data, by = '', isPeak = true) {
   const unit = unitOf(data.largest_bytes || data.total_bytes);
   const columns = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
   const buffers = data.step == null ? columns : columns.flatMap((column) => (column.key === 'size' ? [column, shareColumn(data)] : [column]));
-  return by ? groupColumns(buffers, data, unit, by) : buffers;
+  const all = by ? groupColumns(buffers, data, unit, by) : buffers;
+  return isPeak ? all : all.map(ofPeak);
 }
 
 /* Pure: "391 buffers, 33.41 GiB", or of what a filter keeps "37 of 391 buffers, 30.10 of 33.41 GiB". */

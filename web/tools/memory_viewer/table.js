@@ -197,7 +197,7 @@ export function createBuffersTable(page, actions) {
     table.show({
       sort: params.sort === DEFAULT_SORT ? SHOWN_SORT : params.sort,
       label: `Buffers ${where}`,
-      columns: columnsOf(data, params.by),
+      columns: columnsOf(data, params.by, data.step == null || data.step === program.space.peak_step),
       foot: footOf(data, kept(params)),
       source,
     });
