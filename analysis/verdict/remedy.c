@@ -172,7 +172,7 @@ static enum oom_memory memory_of(const struct oom_failure *failure)
     case OOM_MEMORY_device:
     case OOM_MEMORY_kv_cache: return OOM_MEMORY_gpu;
     case OOM_MEMORY_host: return OOM_MEMORY_host;
-    default: return OOM_MEMORY_not_known;
+    default: return failure->family == OOM_FAMILY_unknown_runtime ? OOM_MEMORY_gpu : OOM_MEMORY_not_known;
     }
 }
 
@@ -182,7 +182,9 @@ static const struct doing *doing_of(const struct oom_failure *failure)
     static const enum oom_family families[] = {OOM_FAMILY_torch_gpu, OOM_FAMILY_gpu_driver, OOM_FAMILY_gpu_library,
                                                OOM_FAMILY_ggml,      OOM_FAMILY_vulkan,     OOM_FAMILY_level_zero,
                                                OOM_FAMILY_killed,    OOM_FAMILY_directml,   OOM_FAMILY_torch_mps,
-                                               OOM_FAMILY_tensorrt};
+                                               OOM_FAMILY_tensorrt,  OOM_FAMILY_nccl,       OOM_FAMILY_unknown_runtime,
+                                               OOM_FAMILY_other,     OOM_FAMILY_ascend,     OOM_FAMILY_neuron,
+                                               OOM_FAMILY_gaudi,     OOM_FAMILY_process};
     bool is_of_family = failure->family == OOM_FAMILY_metal && oom_is_form(failure, "command");
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         is_of_family |= failure->family == families[i];

@@ -105,12 +105,14 @@ bool remedy_mps_limit(const struct advice *advice, struct verdict_advice *item)
 bool remedy_others(const struct advice *advice, struct verdict_advice *item)
 {
     const struct verdict_facts *facts = advice->facts;
-    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), missing = remedy_short_bytes(advice);
+    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), missing = remedy_short_bytes(advice),
+            left = facts_figure(facts, OOM_free_bytes);
     uint64_t held = oom_others(facts->failure);
     enum oom_cause cause = facts->parts->failure->cause;
     bool is_listed = facts_figure(facts, OOM_others_bytes) > 0;
     int64_t others = held > INT64_MAX ? INT64_MAX : (int64_t)held;
-    if (others <= 0 || missing < 0 || oom_is_past_capacity(facts->failure) ||
+    bool is_refused = cause == OOM_CAUSE_OTHER_PROCESS && left >= 0 && missing < 0; /* what is free is in pieces */
+    if (others <= 0 || (missing < 0 && !is_refused) || oom_is_past_capacity(facts->failure) ||
         (!is_listed && cause != OOM_CAUSE_OTHER_PROCESS))
         return false;
     item->title = arena_format(facts->arena, "Make room: other processes hold %s", facts_size(facts, others));
@@ -119,9 +121,9 @@ bool remedy_others(const struct advice *advice, struct verdict_advice *item)
     item->fits = others >= missing ? VERDICT_FITS_PERHAPS : VERDICT_FITS_NO;
     if (!is_listed)
         item->reason = "At most this much: it is neither free nor this process's; the text does not say whose it is.";
-    item->evidence = arena_format(facts->arena, "Others hold %s%s; %s are missing.", facts_size(facts, others),
+    item->evidence = arena_format(facts->arena, "Others hold %s%s; %s are %s.", facts_size(facts, others),
                                   capacity < 0 ? "" : arena_format(facts->arena, " of %s", facts_size(facts, capacity)),
-                                  facts_size(facts, missing));
+                                  facts_size(facts, is_refused ? left : missing), is_refused ? "free" : "missing");
     return true;
 }
 

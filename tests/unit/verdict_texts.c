@@ -34,7 +34,7 @@ static const struct {
      "one_buffer",
      {"limit"}},
     {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1280.00 GiB.", "one_buffer", {"limit"}},
-    {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1099511627775 bytes.",
+    {"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 687194767359 bytes.",
      "unknown",
      {"preallocation", "leak"}},
     /* a limit of the process or of its pool, though free pieces are large enough */

@@ -28,7 +28,8 @@ static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t ne
     const struct oom_figure *free_figure = oom_figure(failure, OOM_free_bytes);
     uint64_t kept = oom_unallocated(failure), others = oom_others(failure);
     bool is_much = others >= needed && others >= value_of(failure, OOM_capacity_bytes) / 10;
-    if (is_much && others / 4 > kept && free_figure != NULL && free_figure->value < needed)
+    bool is_most_of_rest = others / 4 > kept;
+    if (is_much && is_most_of_rest && free_figure != NULL && free_figure->value / AMPLE_TIMES < needed)
         return OOM_CAUSE_OTHER_PROCESS;
     if (free_figure != NULL && free_figure->value / AMPLE_TIMES >= needed)
         return OOM_CAUSE_UNPLACED; /* pieces are no reason: the allocator would have asked the driver for a new one */

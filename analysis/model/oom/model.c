@@ -172,7 +172,7 @@ bool oom_is_limit_of_buffer(const struct oom_failure *failure)
 
 bool oom_is_past_any_device(const struct oom_failure *failure)
 {
-    const uint64_t largest_bytes = UINT64_C(1) << 40; /* the largest that is sold has 0.3 TiB */
+    const uint64_t largest_bytes = UINT64_C(640) << 30; /* the largest that is sold has 512 GiB, shared with its host */
     const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes);
     const enum oom_memory memory = failure->memory_class;
     bool is_of_device = memory == OOM_MEMORY_hbm || memory == OOM_MEMORY_gpu || memory == OOM_MEMORY_device;

@@ -167,6 +167,8 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
                 {OOM_FAMILY_sglang, "start", OOM_ACTIVITY_kv_cache},
                 {OOM_FAMILY_tgi, "total", OOM_ACTIVITY_profile_run},
                 {OOM_FAMILY_tgi, "prefill", OOM_ACTIVITY_profile_run},
+                {OOM_FAMILY_torch_gpu, "dispatch", OOM_ACTIVITY_load},
+                {OOM_FAMILY_sglang, "unbalanced", OOM_ACTIVITY_init},
                 {OOM_FAMILY_ollama, "system_memory", OOM_ACTIVITY_load}};
     failure->program = (enum oom_program)of_both(around, program_words, COUNT(program_words));
     for (size_t i = 0; i < COUNT(own); i++)

@@ -5,7 +5,9 @@
 #include "read/oom/handlers.h"
 #include "read/oom/patterns.h"
 
-enum { NEAR = 64 << 10, SENTENCE = 500, TABLE = 800 };
+#include <ctype.h>
+
+enum { NEAR = 64 << 10, SENTENCE = 500, TABLE = 800, LINE = 200 };
 
 #define NO_LIMIT_BYTES (UINT64_C(1) << 60)
 #define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
@@ -20,6 +22,20 @@ static bool is_harmless(const struct oom_text *text, size_t at)
     size_t next = at, other = at;
     return oom_cursor_find(text, &next, "indicatesthatthisisnotafailure", SENTENCE) &&
            !(oom_cursor_find(text, &other, "ranoutofmemorytryingtoallocate", SENTENCE) && other < next);
+}
+
+/* JAX names no operation behind "requested by op", and has TensorFlow's files as "external/org_tensorflow/…". */
+static bool is_of_tensorflow(const struct oom_text *text, size_t from, size_t at)
+{
+    static const char *const files[] = {" tensorflow/", "local_tsl/", "local_xla/"};
+    size_t raw = text->raw_of[from], begin = raw, op = at;
+    while (begin > 0 && raw - begin < LINE && text->raw[begin - 1] != '\n')
+        begin--;
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+        if (memmem(text->raw + begin, raw - begin, files[i], strlen(files[i])) != NULL)
+            return true;
+    return oom_cursor_find(text, &op, "requestedbyop", 40) && op < text->length && !oom_text_is_line_begin(text, op) &&
+           isalpha((unsigned char)text->bytes[op]);
 }
 
 /* "Allocator (NAME) ran out of memory trying to allocate H (rounded to N)…" */
@@ -48,6 +64,8 @@ static size_t allocator_read(struct oom_reader *reader, size_t from, size_t at)
             *FIGURE_OF(failure, needed_bytes) = figure;
         at = next;
     }
+    if (is_of_tensorflow(text, from, at))
+        failure->framework = OOM_FRAMEWORK_tensorflow;
     return oom_draft_reach(reader, at);
 }
 

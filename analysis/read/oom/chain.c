@@ -7,7 +7,15 @@
 #include <string.h>
 
 /* How far behind a failure what it caused may be told: in bytes of the log. */
-enum { LINES = 1 << 10, LAYERS = 6 << 10, RANKS = 128 << 10, KILLS = 256 << 10, DEVICES_TEXT = 400 };
+enum {
+    LINES = 1 << 10,
+    LAYERS = 6 << 10,
+    TRACEBACK = 64 << 10,
+    RANKS = 128 << 10,
+    KILLS = 256 << 10,
+    ALIGNED = 64 << 10, /* what ggml adds to a size for the device, in bytes */
+    DEVICES_TEXT = 400
+};
 
 static bool agree(const struct oom_figure *a, const struct oom_figure *b)
 {
@@ -20,19 +28,40 @@ static bool is_same(const struct oom_failure *a, const struct oom_failure *b, en
     return a->figures[at].is_known && b->figures[at].is_known && a->figures[at].value == b->figures[at].value;
 }
 
-/* The same request refused to another rank of one job: what is free there differs. */
+/* The same request refused to another rank of one job: what is free there differs, unless the ranks share a device. */
 static bool is_of_rank(const struct oom_failure *a, const struct oom_failure *b)
 {
-    bool has_other_device =
-        a->device.text.data != NULL && b->device.text.data != NULL && !str_equal(a->device.text, b->device.text);
-    return a->family == b->family && a->form == b->form && has_other_device && is_same(a, b, OOM_needed_bytes) &&
-           is_same(a, b, OOM_capacity_bytes);
+    bool has_devices = a->device.text.data != NULL && b->device.text.data != NULL;
+    bool has_other_device = has_devices && !str_equal(a->device.text, b->device.text);
+    bool is_at_once = has_devices && !has_other_device && is_same(a, b, OOM_free_bytes);
+    return a->family == b->family && a->form == b->form && (has_other_device || is_at_once) &&
+           is_same(a, b, OOM_needed_bytes) && is_same(a, b, OOM_capacity_bytes);
+}
+
+static bool is_form(const struct oom_failure *failure, const char *form)
+{
+    return failure->form != NULL && strcmp(failure->form, form) == 0;
 }
 
 static bool is_vague(const struct oom_failure *failure)
 {
     return failure->family == OOM_FAMILY_other || failure->family == OOM_FAMILY_unknown_runtime ||
-           (failure->form != NULL && strcmp(failure->form, "bare") == 0);
+           is_form(failure, "bare");
+}
+
+/* What the head of a traceback names is told at its end. */
+static bool is_head_of(const struct oom_failure *first, const struct oom_failure *next)
+{
+    uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
+    return is_form(first, "head") && !is_form(next, "head") && apart <= TRACEBACK && !oom_family_is_kill(next->family);
+}
+
+/* Buffers of any size that NCCL is refused on a full GPU, by each of the ranks on it. */
+static bool is_of_communicator(const struct oom_failure *first, const struct oom_failure *next)
+{
+    uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
+    return first->family == OOM_FAMILY_nccl && next->family == OOM_FAMILY_nccl &&
+           first->memory_class == next->memory_class && apart <= RANKS;
 }
 
 /* A pool that is refused its size asks for a tenth less, until it gets it: the next of these attempts. */
@@ -65,6 +94,10 @@ static bool is_of_layers(const struct oom_failure *first, const struct oom_failu
         is_upper |= next->family == uppers[i];
     is_upper |= is_vague(next);
     bool is_bare = !next->figures[OOM_needed_bytes].is_known;
+    if (first->family == OOM_FAMILY_ggml && next->family == OOM_FAMILY_ggml && !is_bare &&
+        first->figures[OOM_needed_bytes].is_known &&
+        sum_apart(first->figures[OOM_needed_bytes].value, next->figures[OOM_needed_bytes].value) <= ALIGNED)
+        return true;
     /* ggml's buffer is made of several pieces, of which one was refused. */
     if (next->family == OOM_FAMILY_ggml && first->family == OOM_FAMILY_vulkan &&
         next->figures[OOM_needed_bytes].value >= first->figures[OOM_needed_bytes].value)
@@ -73,12 +106,20 @@ static bool is_of_layers(const struct oom_failure *first, const struct oom_failu
            (first->family == next->family || is_bare || is_vague(next) || next->family == OOM_FAMILY_ggml);
 }
 
+/* TensorFlow's exception repeats for which tensor its allocator had no room. */
+static bool is_of_dump(const struct oom_failure *first, const struct oom_failure *next)
+{
+    uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
+    return first->family == OOM_FAMILY_gpu_bfc && next->family == OOM_FAMILY_gpu_bfc && is_form(first, "bfc") &&
+           is_form(next, "tensor") && is_same(first, next, OOM_needed_bytes) && apart <= TRACEBACK;
+}
+
 static bool follows(const struct oom_failure *first, const struct oom_failure *next)
 {
     uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
     if (oom_family_is_kill(next->family))
         return apart <= KILLS && (next->family == OOM_FAMILY_killed || oom_family_is_kill(first->family));
-    return apart <= LAYERS && is_of_layers(first, next);
+    return is_of_communicator(first, next) || is_of_dump(first, next) || (apart <= LAYERS && is_of_layers(first, next));
 }
 
 void oom_chain_device_add(struct oom_failure *failure, const struct oom_words *device, struct arena *arena)
@@ -101,6 +142,8 @@ void oom_chain_device_add(struct oom_failure *failure, const struct oom_words *d
 static bool is_part_of_next(const struct oom_failure *first, const struct oom_failure *next)
 {
     uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
+    if (is_head_of(first, next))
+        return true;
     if (first->family == OOM_FAMILY_killed)
         return oom_family_is_kill(next->family) && apart <= KILLS;
     return is_vague(first) && !is_vague(next) && !oom_family_is_kill(next->family) && apart <= LAYERS &&

@@ -4,6 +4,7 @@
  * decides. */
 #include "read/oom/cursor.h"
 #include "read/oom/handlers.h"
+#include "read/oom/patterns.h"
 
 #include <ctype.h>
 
@@ -90,11 +91,41 @@ static size_t constraint_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, task_end);
 }
 
+/* "python invoked oom-killer: gfp_mask=…": who asked last, which need not be who is killed. */
+static size_t invoked_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    kill_open(reader, from, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* "Out of memory: Kill process 29956 (python) score 862 or sacrifice child", until Linux 5.3. */
+static size_t victim_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    struct oom_figure number;
+    size_t name = at, name_end;
+    if (!oom_cursor_take_number(text, &name, &number) || !oom_cursor_take(text, &name, "("))
+        return 0;
+    name_end = name;
+    if (!oom_cursor_skip_to(text, &name_end, ")", 40))
+        return 0;
+    struct oom_failure *failure = kill_open(reader, from, name_end);
+    if (failure->module.text.data == NULL)
+        oom_draft_name(reader, &failure->module, name, name_end);
+    return oom_draft_reach(reader, name_end);
+}
+
+/* Said of memory by the words before, where the sizes behind are left out. */
+static bool is_killed_for_memory(const struct oom_text *text, size_t from)
+{
+    return is_before(text, from, "outofmemory:") || is_before(text, from, "Outofmemory:");
+}
+
 /* "Killed process 25315 (python3) total-vm:53312244kB, anon-rss:31451456kB, …"; some kernels print a UID between. */
 static size_t process_read(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;
-    struct oom_figure number, figure;
+    struct oom_figure number, figure = {.is_known = false};
     size_t name = at, name_end, end;
     if (!oom_cursor_take_number(text, &name, &number) || !oom_cursor_find(text, &name, "(", 20))
         return 0;
@@ -102,9 +133,14 @@ static size_t process_read(struct oom_reader *reader, size_t from, size_t at)
     if (!oom_cursor_skip_to(text, &name_end, ")", 40))
         return 0;
     end = name_end;
-    if (!oom_cursor_find(text, &end, "total-vm:", 8) || !kilobytes_take(text, &end, &figure) ||
-        !oom_cursor_take(text, &end, ",anon-rss:") || !kilobytes_take(text, &end, &figure))
+    bool has_sizes = oom_cursor_find(text, &end, "total-vm:", 8) && kilobytes_take(text, &end, &figure) &&
+                     oom_cursor_take(text, &end, ",anon-rss:") && kilobytes_take(text, &end, &figure);
+    if (!has_sizes && !is_killed_for_memory(text, from))
         return 0;
+    if (!has_sizes) {
+        figure.is_known = false;
+        end = name_end;
+    }
     struct oom_failure *failure = kill_open(reader, from, end);
     if (is_before(text, from, "Memorycgroupoutofmemory:"))
         failure->form = "cgroup";
@@ -157,6 +193,7 @@ static size_t container_read(struct oom_reader *reader, size_t from, size_t at)
     for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
         is_one |= is_before(text, from, before[i]);
     is_one |= is_before(text, from, "\"") && oom_cursor_take(text, &end, "\":true");
+    is_one |= is_before(text, from, "137(") && oom_cursor_take(text, &end, ")");
     if (!is_one)
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_kubernetes, "oom_killed", from, end);
@@ -196,6 +233,7 @@ static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t a
     bool has_text = oom_cursor_take(text, &end, ":");
     if (!oom_text_is_line_begin(text, from) || (!has_text && !is_line_end(text, at)) ||
         oom_cursor_take(text, &end, "Unabletoallocate") || oom_cursor_take(text, &end, "std::bad_alloc") ||
+        (has_text && oom_pattern_is_at(text, end)) ||
         !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, begin, 1, &which))
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_python, "memory_error", from, at);
@@ -205,6 +243,9 @@ static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t a
 const struct oom_handler oom_host_handlers[] = {
     {"memory:usage", usage_read, false},
     {"oom-kill:constraint=", constraint_read, false},
+    {"invokedoom-killer:", invoked_read, false},
+    {"Outofmemory:Killprocess", victim_read, false},
+    {"outofmemory:Killprocess", victim_read, false},
     {"Killedprocess", process_read, false},
     {"terminatedwithexitcode137", exit_read, false},
     {"completedwithexitcode137", exit_read, false},
@@ -227,6 +268,25 @@ const struct oom_handler oom_host_handlers[] = {
     {"exitedonsignal9(Killed)", signal_read, false},
     {"{SIGKILL(-9)}", signal_read, false},
     {"zsh:killed", signal_read, false},
+    {"exitcode137(SIGKILL", signal_read, false},
+    {"exitCode:137", exit_read, false},
+    {"ExitCode:137", exit_read, false},
+    {"xitCode\":137", signal_read, false},
+    {"exit_code:137", exit_read, false},
+    {"neuronx-ccfailedwith-9", signal_read, false},
+    {"xited(137)", signal_read, false},
+    {"Exitcodeis137", signal_read, false},
+    {"Exitcode137returnedfromprocess", signal_read, false},
+    {"Jobfailed:exitcode137", exit_read, false},
+    {"returncodeNegsignal.SIGKILL", signal_read, false},
+    {"exitedwithreturncode-9", exit_read, false},
+    {"prematurely:signal9(SIGKILL)", signal_read, false},
+    {"exitedwith'signal9(SIGKILL)'", signal_read, false},
+    {"wassentSIGKILL!Perhapsoutofmemory?", signal_read, false},
+    {"Killedsignalterminatedprogram", signal_read, false},
+    {"diedduetosignal9(Killsignal)", signal_read, false},
+    {"terminatedwithsignal9", signal_read, false},
+    {"(signal:9,SIGKILL:kill)", signal_read, false},
     {"Killed", shell_read, false},
     {"OOMKilled", container_read, false},
     {"Workers(tasks/actors)killedduetomemorypressure(OOM)", workers_read, false},

@@ -50,10 +50,12 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 /* ---- is there anything in a block? ---- */
 
 /* Every text that is looked for has at least two of these, so one line break cannot hide it. */
-static const char *const needles[] = {"emory", "ESOUR", "lloca", "xceed",  "XHAUS",  "usage",  "EMORY",  "alloc",
-                                      "ALLOC", "ptxas", "esour", "illed",  "kill ",  "oom-k",  "oom_k",  "OOMKi",
-                                      "e 137", ": 137", "s 137", "e = -9", "r 145",  "SIGKI",  "exitc",  "o spa",
-                                      "q len", "KV ca", "bus e", "Bus e",  "le RAM", "Dst te", "ache (", "uffic"};
+static const char *const needles[] = {
+    "emory", "ESOUR",  "lloca",     "xceed",  "XHAUS",  "usage",  "EMORY",  "alloc",   "ALLOC",
+    "ptxas", "esour",  "illed",     "kill ",  "oom-k",  "oom_k",  "OOMKi",  "e 137",   ": 137",
+    "s 137", "e = -9", "r 145",     "SIGKI",  "exitc",  "o spa",  "q len",  "KV ca",   "bus e",
+    "Bus e", "le RAM", "Dst te",    "ache (", "uffic",  "lid bu", "NDArr",  "ill sig", "ode -9",
+    "(137)", "VmRSS",  "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu",  "mum of"};
 
 /* What makes a place worth reading, without white space. */
 /* clang-format off */
@@ -82,6 +84,17 @@ static const char *const signs[] = {
     "Dsttensor", "nsufficientVRAM", "CUresulterror", "hipError_terror", "can'tallocate", "circularbuffers",
     "memoryoutofbound",
     "memoryallocationof", "allocatevectorofsize", "allocfailed", "memfailed", "emoryfailed",
+    "validbuffersize", "totalbytesofNDArray", "tommap", "memorypool(", "spaceinthebuffer",
+    "forkvcache", "thekvcache", "thecomputebuffer", "layoutcannotbe", "KVcachememory:-",
+    "KVCacheis-", "isunbalanced", "failedwith-9", "peakHBMusage", "GPUmemorysize", "rrorallocating", "mem_buffer", "totalmemsize", "buffermaximum", "BUFFER_SIZE", "npumemory",
+    "toallocatebuffer", "nsufficientspacein", "codeis207001", "maxsizeofmemory", "ailtoalloc", "xited(137)", "Code:137", "Code\":137", "_code:137", "returncode-9",
+    "ttempttoallocate", "codeis137", "llocatememoryfailed", "oolargeforthe", "GPURAMtofit", "swapspace", "smallerthanrequested", "badallocation", "l1memorythan", "failtoalloc", "ocateadevice", "outofGPU",
+    "HBMlimit", "outofmemoryontile", "modelweightsize", "AlignedAllocator", "allocatingmemoryfor", "toolargeforthe",
+    "Memorynotenough", "code207001", "memoryisn'tenough", "devicememoryfailed", "gpumemoryfor", "FAILED_ALLOC",
+    "insufficientworkspace", "poolsizeexceeded", "extend/dev/shm", "posix_fallocate", "killsignal", "Killsignal",
+    "commit_memory", "JavaRuntime", "vectormemory", "arraysizepreference", "byYARN", "exceedingmemory",
+    "VmRSS", "MEMORYLIMIT", "emorylimitof", "emorylimitexceeded", "emoryquota", "objectstore", "memoryexhausted",
+    "oom-killer", "Killprocess", "Cannotallocate", "cannotallocate", "directmemory",
 };
 /* clang-format on */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MIN = OOM_SIEVE_MIN, PAIRS = 1 << 16 };
+enum { MIN = OOM_SIEVE_MIN, PAIRS = 1 << 16, LETTERS = 256 };
 
 static size_t pair_at(const char *bytes) { return (size_t)(unsigned char)bytes[0] << 8 | (unsigned char)bytes[1]; }
 
@@ -17,15 +17,23 @@ struct oom_sieve oom_sieve_new(struct arena *arena, const char *const *words, si
             if (*step > MIN - 2 - j)
                 *step = (unsigned char)(MIN - 2 - j);
         }
-    return (struct oom_sieve){words, count, steps};
+    const char **sorted = arena_array(arena, const char *, count + 1);
+    unsigned short *begin = arena_array(arena, unsigned short, LETTERS + 1);
+    for (unsigned letter = 0; letter < LETTERS; letter++) {
+        begin[letter + 1] = begin[letter];
+        for (size_t i = 0; i < count; i++)
+            if ((unsigned char)words[i][0] == letter)
+                sorted[begin[letter + 1]++] = words[i];
+    }
+    return (struct oom_sieve){sorted, begin, steps};
 }
 
 static bool is_word(const struct oom_sieve *sieve, const char *bytes, size_t length)
 {
-    for (size_t i = 0; i < sieve->count; i++) {
+    const unsigned char letter = (unsigned char)bytes[0];
+    for (size_t i = sieve->begin[letter]; i < sieve->begin[letter + 1]; i++) {
         const char *word = sieve->words[i];
-        if (word[0] == bytes[0] && word[1] == bytes[1] && strlen(word) <= length &&
-            memcmp(bytes, word, strlen(word)) == 0)
+        if (word[1] == bytes[1] && strlen(word) <= length && memcmp(bytes, word, strlen(word)) == 0)
             return true;
     }
     return false;

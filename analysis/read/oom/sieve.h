@@ -12,8 +12,8 @@
 enum { OOM_SIEVE_MIN = 5 }; /* bytes of the shortest word */
 
 struct oom_sieve {
-    const char *const *words; /* static */
-    size_t count;
+    const char *const *words;    /* by their first letters */
+    const unsigned short *begin; /* of each letter: where its words begin; 257 of them */
     const unsigned char *steps; /* for each pair of bytes: how far on the first OOM_SIEVE_MIN bytes of a word may end */
 };
 

@@ -13,76 +13,54 @@
 
 enum { LONGEST_LINE = 600, HEAD_WITHIN = 500, LONGEST_NAME = 40 };
 
-/* Of lack, without white space. */
 static const char *const lacks[] = {
-    "outofmemory",        "Outofmemory",
-    "OutofMemory",        "OutOfMemory",
-    "OUT_OF_MEMORY",      "OUT_OF_DEVICE_MEM",
-    "OutOfDeviceMemory",  "OUT_OF_HOST_MEM",
-    "OutofGPUmemory",     "outofdevicememory",
-    "outofGPUmemory",     "insufficientmemory",
-    "Insufficientmemory", "InsufficientMemory",
-    "notenoughmemory",    "Notenoughmemory",
-    "notenoughGPUmemory", "failedtoallocate",
-    "Failedtoallocate",   "failedtoalloc",
-    "Failedtoalloc",      "allocationfailure",
-    "allocationfailed",   "Allocationfailed",
-    "AllocationFailure",  "bad_alloc",
-    "cannotallocate",     "Cannotallocate",
-    "couldnotallocate",   "Couldnotallocate",
-    "InsufficientVRAM",   "insufficientVRAM",
-    "unabletoallocate",   "Unabletoallocate",
-    "ALLOCATION_FAILURE", "runsoutofmemory",
-    "ranoutofmemory",     "CUDA_ERROR_OUT_OF_MEMORY",
+#define LACK(word) word,
+#include "read/oom/vague.def"
 };
-/* Of an error, in the line as it is. */
-static const char *const marks[] = {"rror:",     "ERROR",    "[E]",    "FATAL",     "fatal",    "Exception",
-                                    "exception", "panic",    "Failed", "failed",    "terminat", "abort",
-                                    "Abort",     "rror (",   "rror [", "rror code", "rrno",     " E ",
-                                    "critical",  "CRITICAL", "status", "returned",  "error ",   "Error "};
-/* Of what is none: advice, notes, source code, what goes on. */
-static const char *const others[] = {
-    "WARN",       "arning",
-    "[W]",        " may ",
-    " might ",    " could cause",
-    "can cause",  " can run",
-    " if ",       "If ",
-    " when ",     "avoid",
-    "prevent",    "onsider",
-    "ry reduc",   "ry setting",
-    "nstead of",  " fix",
-    "Fix",        "handl",
-    "test_",      "::",
-    "//",         "/*",
-    "def ",       "assert",
-    "raise ",     "except ",
-    "catch",      "throw ",
-    "return ",    "case ",
-    "const ",     "define ",
-    "printf",     "#",
-    "retry",      "retrying",
-    "skipp",      "Skipp",
-    "fallback",   "alling back",
-    "INFO",       "DEBUG",
-    "[I]",        "in case",
-    "due to",     "PASSED",
-    "issue",      "likely",
-    "should",     "docs",
-    "https://",   "== ",
-    "!= ",        "e.g.",
-    "i.e.",       "attempting to recover",
-    "attempt to", "|",
-    "elp",        "no longer",
-    "caused by",  "how to",
-    "What ",      "ssue",
-    "unless",     "would",
-    "never",      "so that",
-    "TODO",       "logger.",
-    "')",         "\")",
-    "log(",       "std::cerr",
-    "Killed",     "oom-k",
-    "OOM killer", "pinned memory",
+static const char *const marks[] = {
+#define MARK(word) word,
+#include "read/oom/vague.def"
 };
+static const char *const heads[] = {
+#define HEAD(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const codes[] = {
+#define CODE(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const signs[] = {
+#define SIGN(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const advices[] = {
+#define ADVICE(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const of_host[] = {
+#define OF_HOST(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const of_gpu[] = {
+#define OF_GPU(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const of_device[] = {
+#define OF_DEVICE(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const of_ram[] = {
+#define OF_RAM(word) word,
+#include "read/oom/vague.def"
+};
+static const struct {
+    const char *word;
+    enum oom_family family;
+} runtimes[] = {
+#define RUNTIME(word, family) {word, OOM_FAMILY_##family},
+#include "read/oom/vague.def"
+};
+#define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
 static bool has_word(struct str line, const char *const *words, size_t count)
 {
@@ -117,12 +95,24 @@ static struct str line_of(const struct oom_text *text, size_t at, size_t *clean_
     return unframed((struct str){text->raw + begin, end - begin});
 }
 
+/* "OPTIX_ERROR_" before it: the name of a status. */
+static bool is_behind_status(const struct oom_text *text, size_t raw)
+{
+    static const char *const kinds[] = {"ERROR_", "STATUS_", "RESULT_"};
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (raw >= strlen(kinds[i]) && memcmp(text->raw + raw - strlen(kinds[i]), kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
 /* A quoted sentence is source code, unless the whole line is a message in JSON. */
 static bool is_quoted(const struct oom_text *text, size_t at)
 {
     size_t raw = text->raw_of[at];
     bool is_in_name = text->bytes[at] == 'a' || text->bytes[at] == 'A'; /* of an allocator */
     if (is_in_name && raw > 0 && text->raw[raw - 1] == '_')
+        return false;
+    if (is_behind_status(text, raw))
         return false;
     return raw > 0 && (text->raw[raw - 1] == '"' || text->raw[raw - 1] == '\'' || text->raw[raw - 1] == '`' ||
                        text->raw[raw - 1] == '_' || text->raw[raw - 1] == '.');
@@ -139,20 +129,32 @@ static bool has_place_to_fill(struct str line)
     return has_word(line, places, sizeof(places) / sizeof(places[0]));
 }
 
-/* A line of source code: it ends as statements and blocks do, or has places to fill. */
+/* A line of source code or of a document: it ends as statements and blocks do, has places to fill, or is a comment or a
+ * heading. */
 static bool is_code(struct str line)
 {
     size_t length = line.length;
     while (length > 0 && isspace((unsigned char)line.data[length - 1]))
         length--;
-    return has_place_to_fill(line) || (length > 0 && strchr(";{\\", line.data[length - 1]) != NULL);
+    return has_place_to_fill(line) || line.data[0] == '#' ||
+           (length > 0 && strchr(";{\\", line.data[length - 1]) != NULL);
+}
+
+/* Does a program say it of itself, rather than somebody of a program? `before`: of the line what stands before the
+ * lack. */
+static bool is_behind_head(struct str before)
+{
+    return has_word(before, heads, COUNT(heads)) && !has_word(before, advices, COUNT(advices));
 }
 
 static bool is_of_error(const struct oom_text *text, size_t at, struct str line)
 {
-    return line.length < LONGEST_LINE && !is_quoted(text, at) && !is_code(line) &&
-           has_word(line, marks, sizeof(marks) / sizeof(marks[0])) &&
-           !has_word(line, others, sizeof(others) / sizeof(others[0]));
+    const char *lack = text->raw + text->raw_of[at];
+    struct str before = {line.data, lack > line.data ? (size_t)(lack - line.data) : 0};
+    if (before.length > line.length || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
+        has_word(line, codes, COUNT(codes)) || !has_word(line, marks, COUNT(marks)))
+        return false;
+    return is_behind_head(before) || (!has_word(line, signs, COUNT(signs)) && !has_word(line, advices, COUNT(advices)));
 }
 
 /* "size = 0xc0fb4000" in [from, to). */
@@ -186,20 +188,13 @@ static void size_find(const struct oom_text *text, size_t from, size_t to, struc
 
 static enum oom_memory memory_of(struct str line)
 {
-    static const char *const of_host[] = {"host", "Host", "HOST", "RAM", "system memory", "CPU", "cpu", "swap"};
-    static const char *const of_gpu[] = {"CUDA",   "cuda", "cuMem", "HIP",   "hipE",  "hipM",    "ROCm",
-                                         "rocm",   "ROCM", "GPU",   "gpu",   "vram",  "VRAM",    "nvinfer",
-                                         "cuBLAS", "NCCL", "RCCL",  "Metal", "cuDNN", "rocblas", "hipblas"};
-    static const char *const of_device[] = {"device", "Device", "DEVICE",     "NPU",        "TPU",
-                                            "XPU",    "dev_id", "MEM_OBJECT", "accelerator"};
-    static const char *const of_arrays[] = {"ArrayMemoryError", "numpy"};
-    if (has_word(line, of_arrays, sizeof(of_arrays) / sizeof(of_arrays[0])))
+    if (has_word(line, of_host, COUNT(of_host)))
         return OOM_MEMORY_host;
-    if (has_word(line, of_gpu, sizeof(of_gpu) / sizeof(of_gpu[0])))
+    if (has_word(line, of_gpu, COUNT(of_gpu)))
         return OOM_MEMORY_gpu;
-    if (has_word(line, of_device, sizeof(of_device) / sizeof(of_device[0])))
+    if (has_word(line, of_device, COUNT(of_device)))
         return OOM_MEMORY_device;
-    return has_word(line, of_host, sizeof(of_host) / sizeof(of_host[0])) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
+    return has_word(line, of_ram, COUNT(of_ram)) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
 }
 
 /* "bm_alloc_gmem failed", "dma_alloc_coherent() failed": a function whose name says that it allocates. */
@@ -220,7 +215,7 @@ static const char *lack_at(const struct oom_text *text, size_t at, size_t *end)
 {
     if (is_allocator_failed(text, at, end))
         return "alloc";
-    for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++) {
+    for (size_t i = 0; i < COUNT(lacks); i++) {
         *end = at;
         if (lacks[i][0] == text->bytes[at] && oom_cursor_take(text, end, lacks[i]))
             return lacks[i];
@@ -231,15 +226,20 @@ static const char *lack_at(const struct oom_text *text, size_t at, size_t *end)
 /* Whose words these are, though nothing else of its sentence stands there. */
 static enum oom_family family_of(struct str line)
 {
-    static const char *const of_torch[] = {"CUDA out of memory",         "HIP out of memory",  "XPU out of memory",
-                                           "NPU out of memory",          "MUSA out of memory", "torch.OutOfMemoryError",
-                                           "torch.cuda.OutOfMemoryError"};
-    static const char *const of_driver[] = {"CUDA error: out of memory", "HIP error: out of memory"};
-    if (has_word(line, of_driver, sizeof(of_driver) / sizeof(of_driver[0])))
-        return OOM_FAMILY_gpu_driver;
-    if (has_word(line, of_torch, sizeof(of_torch) / sizeof(of_torch[0])))
-        return OOM_FAMILY_torch_gpu;
+    for (size_t i = 0; i < COUNT(runtimes); i++)
+        if (memmem(line.data, line.length, runtimes[i].word, strlen(runtimes[i].word)) != NULL)
+            return runtimes[i].family;
     return OOM_FAMILY_unknown_runtime;
+}
+
+static const char *space_of(enum oom_memory memory)
+{
+    switch (memory) {
+    case OOM_MEMORY_host: return "host memory";
+    case OOM_MEMORY_device: return "device";
+    case OOM_MEMORY_gpu: return "GPU memory";
+    default: return NULL;
+    }
 }
 
 size_t oom_vague_read(struct oom_reader *reader, size_t at)
@@ -256,16 +256,12 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
     bool is_known = family != OOM_FAMILY_unknown_runtime;
     struct oom_failure *failure = oom_draft_begin(reader, family, is_known ? "bare" : "line", at, end);
     size_find(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, &failure->figures[OOM_needed_bytes]);
+    enum oom_memory memory = memory_of(line);
+    if ((!is_known || memory == OOM_MEMORY_host) && space_of(memory) != NULL)
+        failure->memory_space.text = str_of(space_of(memory));
     if (is_known)
         return oom_draft_reach(reader, line_end > end ? line_end : end);
-    enum oom_memory memory = memory_of(line);
     failure->memory_class = memory;
-    if (memory == OOM_MEMORY_host)
-        failure->memory_space.text = STR("host");
-    if (memory == OOM_MEMORY_device)
-        failure->memory_space.text = STR("device");
-    if (memory == OOM_MEMORY_gpu)
-        failure->memory_space.text = STR("GPU memory");
     oom_draft_note_owned(reader, "line", "memviewd does not know this runtime. The line: %.*s", (int)line.length,
                          line.data);
     return oom_draft_reach(reader, line_end > end ? line_end : end);
@@ -274,6 +270,6 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
 void oom_vague_firsts(bool firsts[256])
 {
     firsts['a'] = firsts['A'] = true;
-    for (size_t i = 0; i < sizeof(lacks) / sizeof(lacks[0]); i++)
+    for (size_t i = 0; i < COUNT(lacks); i++)
         firsts[(unsigned char)lacks[i][0]] = true;
 }
