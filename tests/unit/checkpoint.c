@@ -359,6 +359,7 @@ START_TEST(constants_take_of_the_limit)
     open_program(repeated);
     plan.spaces[0].total_bytes += 512;
     plan.spaces[0].indefinite_bytes += 512;
+    variant_begin(&start, &plan, &plan.spaces[0], &arena);
     variant_limit(&start, before.total_bytes - 1024);
     ck_assert_int_eq(start.limit_bytes, before.total_bytes - 1024 - 512);
 }
