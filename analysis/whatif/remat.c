@@ -107,10 +107,13 @@ static void rows_list(struct undoing *undoing)
     }
 }
 
-/* Does a result of another instruction take the same place in the tuple? */
+/* Does a result of another instruction take the same place in the tuple? A fusion that gave one array may, repeated,
+ * give what others make of it beside it. */
 static bool is_same_element(const struct hlo *hlo, uint32_t left, uint32_t right)
 {
     const struct hlo_buffer *a = &hlo->buffers[left], *b = &hlo->buffers[right];
+    if ((a->index_count == 0) != (b->index_count == 0))
+        return true;
     return a->index_count == b->index_count &&
            memcmp(hlo->shape_indices + a->index_first, hlo->shape_indices + b->index_first,
                   a->index_count * sizeof(*hlo->shape_indices)) == 0;
