@@ -34,7 +34,7 @@ static uint64_t value_hash(const struct variant *variant, uint32_t made_by)
         return HASH_NONE;
     uint64_t hash = hash_bytes(name.data, name.length, shape_array_hash_any_order(&shape));
     const struct regions *regions = regions_by_any(variant);
-    if (regions != regions_by_scopes(variant)) /* names without scopes are the same in every layer */
+    if (regions_parameters(variant) != NULL) /* names without scopes are the same in every layer */
         hash = hash_number(regions->of[made_by], hash);
     return hash == HASH_NONE ? HASH_NONE + 1 : hash;
 }

@@ -18,19 +18,35 @@ static bool is_same_slice(const struct variant *variant, const struct leaf *stac
     return true;
 }
 
-/* How many arrays of the shape of a layer's part of the stack the loop with that body hands from layer to layer. */
-static uint32_t carried_count(const struct checkpoint *work, uint32_t body, const struct leaf *stack)
+/* Arrays of the shape of a layer's part of a stack that a loop hands from layer to layer: all, and by the bytes of an
+ * element. */
+enum { ELEMENT_BYTES_MAX = 16 };
+struct carried {
+    uint32_t count, of_size[ELEMENT_BYTES_MAX + 1];
+};
+
+static uint32_t *of_its_size(struct carried *carried, const struct leaf *leaf)
+{
+    unsigned bytes = shape_type_bytes(leaf->type);
+    return &carried->of_size[bytes < ELEMENT_BYTES_MAX ? bytes : ELEMENT_BYTES_MAX];
+}
+
+static struct carried carried_count(const struct checkpoint *work, uint32_t body, const struct leaf *stack)
 {
     const struct graph *graph = work->graph;
     const struct leaves *leaves = &work->variant->dimensions.leaves;
-    uint32_t root = graph->root_of[body], loop_at = graph->caller_of[body], operand, found = 0;
+    struct carried found = {.count = 0};
+    uint32_t root = graph->root_of[body], loop_at = graph->caller_of[body], operand;
     if (root == HLO_NONE || loop_at == HLO_NONE || graph_op(graph, root) != GRAPH_TUPLE)
-        return 0;
+        return found;
     arena_work(work->variant->arena, graph->operand_first[root + 1] - graph->operand_first[root]);
     for (uint32_t nth = 0; (operand = graph_operand(graph, root, nth)) != HLO_NONE; nth++) {
         uint32_t count, leaf = leaves_element(leaves, loop_at, nth, &count);
         bool is_kept = graph_op(graph, operand) == GRAPH_ELEMENT && (uint32_t)graph->numbers[operand] == nth;
-        found += !is_kept && count == 1 && is_same_slice(work->variant, stack, &leaves->items[leaf]);
+        if (is_kept || count != 1 || !is_same_slice(work->variant, stack, &leaves->items[leaf]))
+            continue;
+        found.count++;
+        ++*of_its_size(&found, &leaves->items[leaf]);
     }
     return found;
 }
@@ -165,34 +181,45 @@ static uint32_t backward_body(struct checkpoint *work, uint32_t row)
     return slices.count > 0 ? graph_loop_body_around(work->graph, slices.at[0]) : HLO_NONE;
 }
 
-/* Going forward a loop may take what it carries out of the stack of it; going backward it carries the gradients. */
-static uint32_t wanted_count(struct checkpoint *work, const struct stack *stack, const struct leaf *leaf)
+/* Going forward a loop may take what it carries out of the stack of it; going backward it carries the gradients, in a
+ * type of their own. */
+static struct carried wanted_count(struct checkpoint *work, const struct stack *stack, const struct leaf *leaf)
 {
-    uint32_t forward = carried_count(work, stack->body, leaf), body = backward_body(work, stack->row),
-             backward = body == HLO_NONE ? 0 : carried_count(work, body, leaf);
-    return forward > backward ? forward : backward;
+    struct carried forward = carried_count(work, stack->body, leaf);
+    uint32_t body = backward_body(work, stack->row),
+             backward = body == HLO_NONE ? 0 : carried_count(work, body, leaf).count;
+    forward.count = forward.count > backward ? forward.count : backward;
+    return forward;
 }
 
-/* Which stacks stay, by row: as many of a shape as the loop carries arrays of it, the smallest first. */
+/* Which stacks stay, by row: as many of a shape as the loop carries arrays of it, of the type in which it carries them
+ * where there are such, else the smallest first. */
 static bool *stacks_staying(struct checkpoint *work, const bool *flags)
 {
     const struct variant *variant = work->variant;
     bool *stays = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
     struct stack *stacks = arena_array(variant->arena, struct stack, (size_t)variant->row_count + 1);
-    uint32_t count = 0, wanted = 0, nth = 0;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < variant->row_count; i++)
         if (is_meant(work, flags, i))
             count += stack_read(work, i, &stacks[count]);
     arena_work(variant->arena, select_work(count));
     qsort(stacks, count, sizeof(*stacks), by_kind_and_size);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct leaf *leaf = &variant->dimensions.leaves.items[variant->rows[stacks[i].row].leaf];
-        nth++;
-        if (i == 0 || stacks[i].kind != stacks[i - 1].kind) {
-            wanted = wanted_count(work, &stacks[i], leaf);
-            nth = 0;
+    for (uint32_t first = 0, end; first < count; first = end) {
+        const struct leaf *leaves = variant->dimensions.leaves.items;
+        struct carried wanted = wanted_count(work, &stacks[first], &leaves[variant->rows[stacks[first].row].leaf]);
+        for (end = first; end < count && stacks[end].kind == stacks[first].kind; end++) {
+            uint32_t *of_size = of_its_size(&wanted, &leaves[variant->rows[stacks[end].row].leaf]);
+            if (wanted.count == 0 || *of_size == 0)
+                continue;
+            wanted.count--, --*of_size;
+            stays[stacks[end].row] = true;
         }
-        stays[stacks[i].row] = nth < wanted;
+        for (uint32_t i = first; i < end && wanted.count > 0; i++)
+            if (!stays[stacks[i].row]) {
+                wanted.count--;
+                stays[stacks[i].row] = true;
+            }
     }
     return stays;
 }

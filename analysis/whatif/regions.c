@@ -2,6 +2,7 @@
 #include "whatif/regions.h"
 
 #include "plan/category.h"
+#include "whatif/regions_loops.h"
 #include "whatif/regions_period.h"
 #include "whatif/regions_read.h"
 
@@ -242,6 +243,14 @@ const struct regions *regions_by_scopes(const struct variant *variant)
     return findings->by_scopes;
 }
 
+/* Without layers inside of a scan's rounds. */
+static const struct regions *outside_of_scans(const struct variant *variant, const struct regions *regions)
+{
+    struct arena *arena = variant->findings->arena;
+    struct regions *outside = arena_array(arena, struct regions, 1);
+    return regions_loops_clear(variant->plan->graph, regions, arena, outside) ? outside : regions;
+}
+
 /* Has a layer a backward pass? */
 static bool tells_layers(const struct regions *regions, const struct graph *graph)
 {
@@ -257,12 +266,18 @@ const struct regions *regions_by_any(const struct variant *variant)
     const struct graph *graph = variant->plan->graph;
     if (findings->by_any != NULL)
         return findings->by_any;
-    findings->by_any = regions_by_scopes(variant);
-    if (!graph->has_backward || tells_layers(findings->by_any, graph))
+    const struct regions *by_scopes = regions_by_scopes(variant);
+    findings->by_any = graph->has_backward ? outside_of_scans(variant, by_scopes) : by_scopes;
+    if (!graph->has_backward || tells_layers(by_scopes, graph))
         return findings->by_any;
     struct regions *regions = arena_array(findings->arena, struct regions, 1);
     regions_by_parameters(variant, regions);
-    return findings->by_any = regions;
+    findings->by_any = outside_of_scans(variant, regions);
+    if (findings->by_any != regions && !tells_layers(findings->by_any, graph)) {
+        findings->by_parameters = NULL;
+        findings->by_any = outside_of_scans(variant, by_scopes);
+    }
+    return findings->by_any;
 }
 
 const struct regions_parameters *regions_parameters(const struct variant *variant)

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Layers that run inside of a scan's rounds, as an LSTM's cells do; what the compiler computes again beside other
+ * results. */
+#include "change.h"
+
+#include "whatif/regions.h"
+
+/* Two cells in each round, of which what goes into the first is stacked, and what both make, some of it in bf16. */
+#define ROUNDS "(s32[], f32[64,64], bf16[12,64,64], f32[12,64,64], f32[12,64,64], f32[64,64], f32[64,64])"
+static const char *const cells =
+    "scheduled module=jit_f body { p = " ROUNDS " parameter(0) i = s32[] get-tuple-element(p) index=0 "
+    "c = f32[64,64] get-tuple-element(p) index=1 s1 = bf16[12,64,64] get-tuple-element(p) index=2 "
+    "s2 = f32[12,64,64] get-tuple-element(p) index=3 s3 = f32[12,64,64] get-tuple-element(p) index=4 "
+    "w0 = f32[64,64] get-tuple-element(p) index=5 w1 = f32[64,64] get-tuple-element(p) index=6 z = s32[] constant() "
+    "n = f32[64,64] dot(c, w0) lhs={1} rhs={0} \"jit(f)/jvp()/while/body/dot_general\" "
+    "m = f32[64,64] tanh(n) \"jit(f)/jvp()/while/body/tanh\" "
+    "o = f32[64,64] dot(m, w1) lhs={1} rhs={0} \"jit(f)/jvp()/while/body/dot_general\" "
+    "nb = bf16[64,64] convert(n) r1 = bf16[1,64,64] reshape(nb) r2 = f32[1,64,64] reshape(c) "
+    "r3 = f32[1,64,64] reshape(o) "
+    "u1 = bf16[12,64,64] dynamic-update-slice(s1, r1, i, z, z) \"jit(f)/jvp()/while/body/dynamic_update_slice\" "
+    "u2 = f32[12,64,64] dynamic-update-slice(s2, r2, i, z, z) \"jit(f)/jvp()/while/body/dynamic_update_slice\" "
+    "u3 = f32[12,64,64] dynamic-update-slice(s3, r3, i, z, z) \"jit(f)/jvp()/while/body/dynamic_update_slice\" "
+    "ROOT t = " ROUNDS " tuple(i, o, u1, u2, u3, w0, w1) } "
+    "condition { q = " ROUNDS " parameter(0) ROOT e = pred[] constant() } "
+    "back { p3 = " ROUNDS
+    " parameter(0) i3 = s32[] get-tuple-element(p3) index=0 d3 = f32[64,64] get-tuple-element(p3) index=1 "
+    "t1 = bf16[12,64,64] get-tuple-element(p3) index=2 t2 = f32[12,64,64] get-tuple-element(p3) index=3 "
+    "t3 = f32[12,64,64] get-tuple-element(p3) index=4 v0 = f32[64,64] get-tuple-element(p3) index=5 "
+    "v1 = f32[64,64] get-tuple-element(p3) index=6 z3 = s32[] constant() "
+    "y1 = bf16[1,64,64] dynamic-slice(t1, i3, z3, z3) \"jit(f)/transpose(jvp())/while/body/dynamic_slice\" "
+    "y2 = f32[1,64,64] dynamic-slice(t2, i3, z3, z3) \"jit(f)/transpose(jvp())/while/body/dynamic_slice\" "
+    "y3 = f32[1,64,64] dynamic-slice(t3, i3, z3, z3) \"jit(f)/transpose(jvp())/while/body/dynamic_slice\" "
+    "x1 = bf16[64,64] reshape(y1) x2 = f32[64,64] reshape(y2) x3 = f32[64,64] reshape(y3) "
+    "xf = f32[64,64] convert(x1) f3 = f32[64,64] multiply(xf, d3) \"jit(f)/transpose(jvp())/while/body/times\" "
+    "f4 = f32[64,64] multiply(x3, f3) \"jit(f)/transpose(jvp())/while/body/times\" "
+    "g3 = f32[64,64] dot(f4, v1) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/while/body/dot_general\" "
+    "h3 = f32[64,64] dot(g3, v0) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/while/body/dot_general\" "
+    "k3 = f32[64,64] multiply(h3, x2) \"jit(f)/transpose(jvp())/while/body/times\" "
+    "ROOT a3 = " ROUNDS " tuple(i3, k3, t1, t2, t3, v0, v1) } "
+    "main { a = f32[64,64] parameter(0) \"params['cells'][0]['w']\" !arg "
+    "b = f32[64,64] parameter(1) \"params['cells'][1]['w']\" !arg x = f32[64,64] parameter(2) \"batch\" !arg "
+    "k = s32[] constant() zb = bf16[] constant() zf = f32[] constant() "
+    "b1 = bf16[12,64,64] broadcast(zb) !temp b2 = f32[12,64,64] broadcast(zf) !temp "
+    "b3 = f32[12,64,64] broadcast(zf) !temp "
+    "t0 = " ROUNDS " tuple(k, x, b1, b2, b3, a, b) l = " ROUNDS
+    " while(t0) calls=body,condition \"jit(f)/jvp()/while\" "
+    "lx = f32[64,64] get-tuple-element(l) index=1 l1 = bf16[12,64,64] get-tuple-element(l) index=2 "
+    "l2 = f32[12,64,64] get-tuple-element(l) index=3 l3 = f32[12,64,64] get-tuple-element(l) index=4 "
+    "neg = f32[64,64] negate(lx) \"jit(f)/transpose(jvp())/neg\" !temp "
+    "t9 = " ROUNDS " tuple(k, neg, l1, l2, l3, a, b) m9 = " ROUNDS
+    " while(t9) calls=back,condition \"jit(f)/transpose(jvp())/while\" "
+    "gx = f32[64,64] get-tuple-element(m9) index=1 ROOT y = f32[64,64] copy(gx) !out frees={b1,b2,b3} }";
+
+static uint32_t instruction_named(const char *name)
+{
+    for (uint32_t at = 0; at < plan.hlo.instruction_count; at++)
+        if (str_equal(hlo_instruction_name(&plan.hlo, at), str_of(name)))
+            return at;
+    ck_abort_msg("no instruction %s", name);
+}
+
+static bool is_gone(const char *name)
+{
+    for (uint32_t i = 0; i < start.row_count; i++)
+        if (start.rows[i].instruction_at == instruction_named(name))
+            return changed.rows[i].is_gone;
+    ck_abort_msg("no row of %s", name);
+}
+
+/* What the scan carries stays, in the type in which it carries it; what cells make inside goes, by whatever name. */
+START_TEST(cells_of_a_scan_are_no_layers)
+{
+    open_program(cells);
+    const struct regions *regions = regions_by_any(&start);
+    ck_assert_uint_eq(regions->of[instruction_named("n")], HLO_NONE);
+    ck_assert_uint_eq(regions->of[instruction_named("h3")], HLO_NONE);
+    ck_assert_ptr_null(regions_parameters(&start));
+    saves("checkpoint=*");
+    ck_assert(is_gone("b1")); /* smaller than what stays, but of another type */
+    ck_assert_int_eq(is_gone("b2") + is_gone("b3"), 1);
+    ck_assert_double_gt(result.extra_flops_percent, 0);
+}
+END_TEST
+
+/* A round that goes forward and backward, as one over a microbatch does, has its layers inside. */
+START_TEST(a_round_over_a_microbatch_has_layers)
+{
+    open_program(
+        "scheduled module=jit_f body { p = (s32[], f32[64,64], f32[64,64], f32[64,64]) parameter(0) "
+        "i = s32[] get-tuple-element(p) index=0 c = f32[64,64] get-tuple-element(p) index=1 "
+        "w0 = f32[64,64] get-tuple-element(p) index=2 w1 = f32[64,64] get-tuple-element(p) index=3 "
+        "n = f32[64,64] dot(c, w0) lhs={1} rhs={0} \"jit(f)/while/body/jvp()/dot_general\" "
+        "o = f32[64,64] dot(n, w1) lhs={1} rhs={0} \"jit(f)/while/body/jvp()/dot_general\" "
+        "g = f32[64,64] dot(o, w1) lhs={1} rhs={1} \"jit(f)/while/body/transpose(jvp())/dot_general\" "
+        "h = f32[64,64] dot(g, w0) lhs={1} rhs={1} \"jit(f)/while/body/transpose(jvp())/dot_general\" "
+        "ROOT t = (s32[], f32[64,64], f32[64,64], f32[64,64]) tuple(i, h, w0, w1) } "
+        "condition { q = (s32[], f32[64,64], f32[64,64], f32[64,64]) parameter(0) ROOT e = pred[] constant() } "
+        "main { a = f32[64,64] parameter(0) \"params['cells'][0]['w']\" !arg "
+        "b = f32[64,64] parameter(1) \"params['cells'][1]['w']\" !arg x = f32[64,64] parameter(2) \"batch\" !arg "
+        "k = s32[] constant() t0 = (s32[], f32[64,64], f32[64,64], f32[64,64]) tuple(k, x, a, b) "
+        "l = (s32[], f32[64,64], f32[64,64], f32[64,64]) while(t0) calls=body,condition \"jit(f)/while\" "
+        "gx = f32[64,64] get-tuple-element(l) index=1 ROOT y = f32[64,64] copy(gx) !out }");
+    const struct regions *regions = regions_by_any(&start);
+    ck_assert_uint_ne(regions->of[instruction_named("n")], HLO_NONE);
+    ck_assert_uint_ne(regions->of[instruction_named("n")], regions->of[instruction_named("o")]);
+}
+END_TEST
+
+/* A fusion that is repeated may give a sum beside the array that it gave alone before. */
+START_TEST(a_repetition_may_give_more)
+{
+    open_program("scheduled module=jit_f main { x = f32[1,64] parameter(0) \"x\" !arg "
+                 "m = f32[512,64] custom-call(x) !temp a = f32[64,64] dot(x, x) lhs={0} rhs={0} !temp "
+                 "b = f32[64,64] negate(a) !temp frees={a} e = f32[64,64] negate(b) !temp frees={b} "
+                 "g = f32[1,64] slice(e) !temp frees={e} a.remat = (f32[1], f32[64,64]) custom-call(x) !temp{1} "
+                 "r = f32[64,64] get-tuple-element(a.remat) index=1 "
+                 "c = f32[1,64] slice(r) !temp frees={a.remat} ROOT y = f32[1,64] add(c, g) !out frees={c,g} }");
+    ck_assert_ptr_nonnull(start.without_remat);
+    uint32_t gone = 0;
+    for (uint32_t i = 0; i < start.without_remat->row_count; i++)
+        gone += start.without_remat->rows[i].is_gone;
+    ck_assert_uint_eq(gone, 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("checkpoint_rounds");
+    TCase *tests = tcase_create("checkpoint_rounds");
+    tcase_add_checked_fixture(tests, arena_begin, close_program);
+    tcase_add_test(tests, cells_of_a_scan_are_no_layers);
+    tcase_add_test(tests, a_round_over_a_microbatch_has_layers);
+    tcase_add_test(tests, a_repetition_may_give_more);
+    suite_add_tcase(suite, tests);
+    return bytes_run(suite);
+}
