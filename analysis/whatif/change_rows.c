@@ -4,6 +4,7 @@
 
 #include "plan/category.h"
 #include "plan/value.h"
+#include "whatif/alike.h"
 #include "whatif/donors.h"
 #include "whatif/glob.h"
 #include "whatif/softmax.h"
@@ -156,11 +157,20 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
 /* Changes a row that is still there; false where there is nothing to change. */
 typedef bool row_visitor(void *context, struct variant *variant, const struct change *change, uint32_t row_at);
 
+/* What is whole on every device is so wherever it is computed, again or in other layers, not at the peak alone. */
+static bool is_of_every_moment(const struct change *change)
+{
+    enum pattern_kind kind = change->kind == CHANGE_SHARD ? alike_pattern(change->glob) : PATTERN_COUNT;
+    return kind == PATTERN_BATCH_NOT_SPLIT || kind == PATTERN_GATHERED_ACTIVATION;
+}
+
 static bool rows_visit(struct variant *variant, const struct change *change, row_visitor *visit, void *context,
                        struct change_result *out, struct err *err)
 {
     uint32_t count;
-    const bool *flags = rows_matching(variant, change, &count, err);
+    bool *flags = rows_matching(variant, change, &count, err);
+    if (flags && is_of_every_moment(change))
+        alike_flag(variant, alike_pattern(change->glob), flags);
     for (uint32_t i = 0; flags && i < variant->row_count; i++)
         if (flags[i] && !variant->rows[i].is_gone)
             out->row_count += visit(context, variant, change, i);

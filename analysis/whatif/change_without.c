@@ -8,71 +8,12 @@
 #include "base/sum.h"
 #include "plan/pattern.h"
 #include "read/hlo/shape.h"
+#include "whatif/alike.h"
 #include "whatif/flops.h"
 #include "whatif/glob.h"
 
 /* Lanes of a TPU: a kernel keeps a head's numbers in them, padded to that. */
 enum { LANES = 128 };
-
-static bool array_of(const struct variant *variant, const struct variant_row *row, struct shape_array *array)
-{
-    const struct leaves *leaves = &variant->dimensions.leaves;
-    if (row->leaf == HLO_NONE)
-        return false;
-    const struct leaf *leaf = &leaves->items[row->leaf];
-    *array = (struct shape_array){.type = leaf->type};
-    for (uint32_t i = 0; i < leaf->rank && array->rank < SHAPE_RANK_MAX; i++)
-        if (leaves->sizes[leaf->first + i] > 1)
-            array->dimensions[array->rank++] = leaves->sizes[leaf->first + i];
-    return array->rank >= 2;
-}
-
-static struct shape_array plane_of(const struct shape_array *array)
-{
-    return (struct shape_array){.rank = 2,
-                                .dimensions = {array->dimensions[array->rank - 2], array->dimensions[array->rank - 1]}};
-}
-
-static bool is_known(const void *context, uint64_t value)
-{
-    (void)context, (void)value;
-    return true; /* the hash is as good as the shape */
-}
-
-static bool is_computed(const struct variant *variant, const struct variant_row *row)
-{
-    if (row->plan_row == PLAN_NONE)
-        return true; /* a change added it: what is computed again */
-    enum category category = (enum category)variant->space->rows[row->plan_row].choice.category;
-    return !row->is_argument && !row->is_output && category != CATEGORY_COPY_OF_ARGUMENT &&
-           category != CATEGORY_CONSTANT;
-}
-
-/* Flags what has the shape of what is flagged. */
-static void alike_flag(const struct variant *variant, enum pattern_kind kind, bool *flags)
-{
-    struct map shapes, planes;
-    struct shape_array array;
-    bool is_new;
-    map_init(&shapes, variant->arena, 16);
-    map_init(&planes, variant->arena, 16);
-    for (uint32_t i = 0; i < variant->row_count; i++) {
-        if (!flags[i] || !array_of(variant, &variant->rows[i], &array))
-            continue;
-        map_number(&shapes, shape_array_hash_any_order(&array), is_known, NULL, &is_new);
-        struct shape_array plane = plane_of(&array);
-        if (kind == PATTERN_ATTENTION_SCORES && array.rank > 2)
-            map_number(&planes, shape_array_hash_any_order(&plane), is_known, NULL, &is_new);
-    }
-    for (uint32_t i = 0; i < variant->row_count; i++) {
-        const struct variant_row *row = &variant->rows[i];
-        if (flags[i] || row->is_gone || !is_computed(variant, row) || !array_of(variant, row, &array))
-            continue;
-        uint64_t hash = shape_array_hash_any_order(&array);
-        flags[i] = map_find(&shapes, hash, is_known, NULL) != MAP_FREE ||
-                   (array.rank == 2 && map_find(&planes, hash, is_known, NULL) != MAP_FREE);
-    }
-}
 
 /* ---- what a fused attention kernel stores instead ---- */
 
@@ -87,7 +28,7 @@ static int64_t head_of(const struct variant *variant, const struct shape_array *
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
         const struct variant_row one = {.leaf = leaves->first[at]};
         struct shape_array array;
-        if (graph_op(graph, at) != GRAPH_DOT || leaves_count(leaves, at) != 1 || !array_of(variant, &one, &array) ||
+        if (graph_op(graph, at) != GRAPH_DOT || leaves_count(leaves, at) != 1 || !alike_array(variant, &one, &array) ||
             shape_array_hash_any_order(&array) != wanted)
             continue;
         double runs = flops.runs[graph->hlo->instructions[at].computation_at];
@@ -105,7 +46,7 @@ static void heads_add(struct variant *variant, const bool *flags, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         struct variant_row row = variant->rows[i];
         struct shape_array array;
-        if (!flags[i] || row.is_indefinite || row.plan_row == PLAN_NONE || !array_of(variant, &row, &array) ||
+        if (!flags[i] || row.is_indefinite || row.plan_row == PLAN_NONE || !alike_array(variant, &row, &array) ||
             variant->space->rows[row.plan_row].choice.category != CATEGORY_SAVED_ACTIVATION)
             continue;
         if (head < 0 || head_is_of != shape_array_hash_any_order(&array)) {
@@ -128,14 +69,12 @@ static void heads_add(struct variant *variant, const bool *flags, uint32_t count
 
 bool change_without(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
-    enum pattern_kind kind = PATTERN_COUNT;
+    enum pattern_kind kind;
     bool *flags = arena_array(variant->arena, bool, (size_t)variant->row_count + 1);
     uint32_t count = variant->row_count;
     if (glob_rows(variant, change->glob, flags) == 0)
         return glob_missed(variant, change_name(change->kind), change->glob, err);
-    for (int i = 0; i < PATTERN_COUNT; i++)
-        if (str_equal(change->glob, str_of(pattern_name((enum pattern_kind)i))))
-            kind = (enum pattern_kind)i;
+    kind = alike_pattern(change->glob);
     if (kind != PATTERN_COUNT)
         alike_flag(variant, kind, flags);
     for (uint32_t i = 0; i < count; i++)

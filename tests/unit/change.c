@@ -384,6 +384,24 @@ START_TEST(rows_that_are_named)
 }
 END_TEST
 
+/* What is whole on every device is that at other times than the peak as well. */
+START_TEST(a_pattern_of_every_moment)
+{
+    open_program(
+        "scheduled main { x = f32[8] parameter(0) \"x\" !arg a = f32[64,64] custom-call(x) !temp "
+        "r = f32[8] slice(a) !temp frees={a} b = f32[64,64] custom-call(x) !temp c = f32[16] custom-call(x) !temp "
+        "ROOT y = f32[8] slice(b) !out frees={b,c,r} }");
+    for (uint32_t i = 0; i < start.row_count; i++)
+        if (str_equal(hlo_instruction_name(&plan.hlo, start.rows[i].instruction_at), STR("b")))
+            plan.spaces[0].rows[i].patterns |= 1U << PATTERN_BATCH_NOT_SPLIT;
+    static struct plan_pattern pattern = {.kind = PATTERN_BATCH_NOT_SPLIT};
+    plan.spaces[0].patterns = &pattern;
+    plan.spaces[0].pattern_count = 1;
+    saves("shard=batch_not_split:2");
+    ck_assert_uint_eq(result.row_count, 2);
+}
+END_TEST
+
 START_TEST(what_does_not_divide_stays_whole)
 {
     open_program("scheduled main { w = f32[1025] parameter(0) \"w\" !arg v = f32[1024] parameter(1) \"v\" !arg "
@@ -431,6 +449,7 @@ int main(void)
     tcase_add_test(tests, what_is_no_sequence);
     tcase_add_test(tests, no_size_overflows);
     tcase_add_test(tests, rows_that_are_named);
+    tcase_add_test(tests, a_pattern_of_every_moment);
     tcase_add_test(tests, what_does_not_divide_stays_whole);
     tcase_add_test(tests, one_after_the_other);
     suite_add_tcase(suite, tests);
