@@ -328,11 +328,17 @@ void advice_find_offload(struct advice *advice)
 
 /* ---- shapes that need not be stored ---- */
 
+static const char *attention_title(const struct advice *advice)
+{
+    return advice->has_program && advice->facts->parts->plan->platform == SPACE_PLATFORM_GPU
+               ? "Use a fused attention kernel: no scores are stored"
+               : "Compute attention in blocks of queries: no scores are stored whole";
+}
+
 void advice_find_fused_attention(struct advice *advice)
 {
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_ATTENTION_SCORES);
-    struct verdict_advice item = {.title = "Use a fused attention kernel: no scores are stored",
-                                  .change = "without=attention_scores"};
+    struct verdict_advice item = {.title = attention_title(advice), .change = "without=attention_scores"};
     if (advice_text_attention(advice) || !advice_is_of_program(advice) || pattern == NULL)
         return;
     advice_evidence(pattern, advice->facts->arena, &item);

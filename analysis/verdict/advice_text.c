@@ -5,6 +5,7 @@
 #include "verdict/unplanned.h"
 
 #include "base/sum.h"
+#include "whatif/call.h"
 
 enum { DEVICES_MAX = 128, LAST_OF_GUESSES = 130 };
 static const char no_plan[] =
@@ -254,9 +255,11 @@ bool advice_text_attention(struct advice *advice)
     const struct verdict_cause *cause = &advice->facts->out->cause;
     if (!is_told(advice) || cause->kind != VERDICT_CAUSE_ATTENTION_LOGITS)
         return false;
-    struct verdict_advice item = item_of(
-        advice, "Use a fused attention kernel: no scores are stored",
-        "jax.nn.dot_product_attention(q, k, v)  # on TPUs also jax.experimental.pallas.ops.tpu.flash_attention");
+    struct verdict_advice item =
+        item_of(advice, "Compute attention in blocks of queries: no scores are stored whole",
+                arena_format(advice->facts->arena,
+                             "%s; on a GPU: jax.nn.dot_product_attention(q, k, v, implementation=\"cudnn\")",
+                             call_attention(false, true, advice->facts->arena)));
     item.evidence = cause->text;
     item.is_of_cause = true;
     advice_add(advice, item);

@@ -135,6 +135,23 @@ static const char *donate_text(const struct variant *variant, const struct chang
                         (int)change->glob.length, change->glob.data, is_one ? "," : "");
 }
 
+const char *call_attention(bool is_masked, bool has_backward, struct arena *arena)
+{
+    const char *before = has_backward ? "jax.checkpoint(" : "", *behind = has_backward ? ")" : "";
+    if (!is_masked)
+        return arena_format(arena,
+                            "block = %slambda q: jax.nn.dot_product_attention(q[:, None], k, v)[:, 0]%s; "
+                            "y = jax.lax.map(block, q.swapaxes(0, 1), batch_size=%d).swapaxes(0, 1)  "
+                            "# [batch, length, heads, head]",
+                            before, behind, CALL_QUERIES);
+    return arena_format(arena,
+                        "block = %slambda q, i: jax.nn.dot_product_attention(q[:, None], k, v, "
+                        "mask=jnp.arange(k.shape[1])[None] <= i)[:, 0]%s; "
+                        "y = jax.lax.map(lambda x: block(*x), (q.swapaxes(0, 1), jnp.arange(q.shape[1])), "
+                        "batch_size=%d).swapaxes(0, 1)  # [batch, length, heads, head]; mask: if yours is causal",
+                        before, behind, CALL_QUERIES);
+}
+
 static int64_t leaf_elements(const struct leaves *leaves, uint32_t leaf)
 {
     const struct leaf *of = &leaves->items[leaf];
@@ -166,20 +183,16 @@ static bool has_mask(const struct variant *variant)
     return false;
 }
 
-/* jax.nn.dot_product_attention stores the scores on a TPU as well: there it is the kernel itself that is called. */
+/* On a TPU jax.nn.dot_product_attention stores the scores, and the kernel beside it takes no length that is not a
+ * multiple of 128, few lengths of heads and no arrays that are split over devices: attention in blocks of queries takes
+ * all of them. */
 static const char *attention_text(const struct variant *variant)
 {
     bool is_masked = has_mask(variant);
-    if (variant->plan->platform != SPACE_PLATFORM_TPU)
-        return arena_format(variant->arena, "jax.nn.dot_product_attention(q, k, v%s%s)%s",
-                            is_masked ? ", is_causal=True" : "",
-                            variant->plan->platform == SPACE_PLATFORM_GPU ? ", implementation=\"cudnn\"" : "",
-                            is_masked ? "  # is_causal: if the mask is" : "");
-    return arena_format(variant->arena,
-                        "from jax.experimental.pallas.ops.tpu.flash_attention import flash_attention; "
-                        "y = flash_attention(q, k, v%s, sm_scale=q.shape[-1] ** -0.5)  # [batch, heads, length, head]; "
-                        "length: a multiple of 128%s",
-                        is_masked ? ", causal=True" : "", is_masked ? "; causal: if the mask is" : "");
+    if (variant->plan->platform == SPACE_PLATFORM_GPU)
+        return arena_format(variant->arena, "jax.nn.dot_product_attention(q, k, v%s, implementation=\"cudnn\")%s",
+                            is_masked ? ", is_causal=True" : "", is_masked ? "  # is_causal: if the mask is" : "");
+    return call_attention(is_masked, variant->plan->graph->has_backward, variant->arena);
 }
 
 /* By the pattern that is gone. */

@@ -7,6 +7,10 @@
 /* What to write for a change that applies to `variant`, as it is before the change; in the arena, never NULL. "" of a
  * batch and a sequence, whose line needs the sizes behind the change (call_resize). */
 const char *call_text(const struct variant *variant, const struct change *change);
+/* Attention in blocks of so many queries, of each of which the scores are computed again going backward; masked as a
+ * causal mask would have it. In the arena. */
+enum { CALL_QUERIES = 128 };
+const char *call_attention(bool is_masked, bool has_backward, struct arena *arena);
 /* "jax.jit(train_step, donate_argnums=(0, 2))": what donates those of plan->arguments that are flagged; in the arena.
  */
 const char *call_donation(const struct plan *plan, const bool *flags, struct arena *arena);

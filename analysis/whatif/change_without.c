@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * change_without.c: what matches is never stored whole: a fused kernel, or a loop over chunks, keeps pieces of it.
+ * change_without.c: what matches is never stored whole: a fused kernel, or a loop over parts, keeps pieces of it.
  *
  * A pattern's rows are those that are live at the peak. Without it there is none of their shape at any time, in no
  * other layer and in no other type; of attention scores no mask of their last two dimensions either. */
@@ -9,13 +9,11 @@
 #include "plan/pattern.h"
 #include "read/hlo/shape.h"
 #include "whatif/alike.h"
+#include "whatif/call.h"
 #include "whatif/flops.h"
 #include "whatif/glob.h"
 
-/* Lanes of a TPU: a kernel keeps a head's numbers in them, padded to that. */
-enum { LANES = 128 };
-
-/* ---- what a fused attention kernel stores instead ---- */
+/* ---- what attention stores instead ---- */
 
 /* How long a head is, by the product that makes scores of that shape; 0: there is none. */
 static int64_t head_of(const struct variant *variant, const struct shape_array *scores)
@@ -38,27 +36,30 @@ static int64_t head_of(const struct variant *variant, const struct shape_array *
     return 0;
 }
 
-/* Going backward the kernel reads queries, keys, values and its result again, each with heads in the lanes. */
-static void heads_add(struct variant *variant, const bool *flags, uint32_t count)
+/* In blocks of queries a part of the scores is there at a time, and going backward the loop reads its queries again. */
+static void blocks_add(struct variant *variant, const bool *flags, uint32_t count)
 {
     int64_t head = -1;
     uint64_t head_is_of = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct variant_row row = variant->rows[i];
         struct shape_array array;
-        if (!flags[i] || row.is_indefinite || row.plan_row == PLAN_NONE || !alike_array(variant, &row, &array) ||
-            variant->space->rows[row.plan_row].choice.category != CATEGORY_SAVED_ACTIVATION)
+        if (!flags[i] || row.is_indefinite || row.plan_row == PLAN_NONE || !alike_array(variant, &row, &array))
             continue;
+        int64_t keys = array.dimensions[array.rank - 1], blocks = array.dimensions[array.rank - 2] / CALL_QUERIES;
+        int64_t elements = shape_array_elements(&array);
+        if (variant->space->rows[row.plan_row].choice.category != CATEGORY_SAVED_ACTIVATION) {
+            variant->rows[i].is_gone = blocks == 0;
+            variant->rows[i].layers = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX;
+            continue;
+        }
         if (head < 0 || head_is_of != shape_array_hash_any_order(&array)) {
             head_is_of = shape_array_hash_any_order(&array);
             head = head_of(variant, &array);
         }
-        int64_t padded = (head + LANES - 1) / LANES * LANES, keys = array.dimensions[array.rank - 1];
-        int64_t elements = shape_array_elements(&array);
-        if (head == 0 || padded == head || elements < keys || elements > SUM_MAX_BYTES)
+        if (head == 0 || elements < keys || elements > SUM_MAX_BYTES)
             continue;
-        row.added_bytes =
-            4 * (shape_array_elements(&array) / keys) * (padded - head) * (int64_t)shape_type_bytes(array.type);
+        row.added_bytes = elements / keys * head * (int64_t)shape_type_bytes(array.type);
         row.is_gone = false;
         row.plan_row = PLAN_NONE;
         row.leaf = row.instruction_at = HLO_NONE;
@@ -86,12 +87,12 @@ bool change_without(struct variant *variant, const struct change *change, struct
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "without=%.*s: it is given to the program, not computed",
                        (int)change->glob.length, change->glob.data);
     if (kind == PATTERN_ATTENTION_SCORES && variant->plan->platform == SPACE_PLATFORM_TPU)
-        heads_add(variant, flags, count);
+        blocks_add(variant, flags, count);
     out->confidence = kind == PATTERN_ATTENTION_SCORES ? CHANGE_MODEL : CHANGE_BOUND;
     out->reason =
         kind == PATTERN_ATTENTION_SCORES
-            ? "No array of the shape of the scores is in the compiler's heap any more; short heads are padded to the "
-              "lanes of a TPU for the backward pass, as a flash kernel stores them."
+            ? "No array of the shape of the scores is in the compiler's heap any more, only blocks of them where they are "
+              "computed."
             : "Nothing of its shape is in the compiler's heap any more; the pieces that are stored instead are not "
               "counted.";
     return true;
