@@ -2,8 +2,8 @@
  * Arguments split over devices, the rest by propagation: each parameter gets a tiled OpSharding, as under
  * jax.jit(in_shardings=NamedSharding(mesh, P("x", …))), and GSPMD finds what follows for all other values.
  *
- * An array is cut along its first dimension that divides and is not of a size that stays whole (whatif/split.h); short
- * vectors stay whole, as people leave them: the line that a person is shown (whatif/call_arguments.c) does the same. A
+ * An array is cut along its first dimension that divides and is not of a size that stays whole (whatif/split.h); small
+ * arrays stay whole: the line that a person is shown (whatif/call_arguments.c) does the same. A
  * donated argument becomes a buffer donor: which result it fits is known only once the results are split (so does
  * JAX). */
 #include "compile.fields.h"
@@ -17,7 +17,13 @@ enum { PARTITIONS_MAX = 65536 };
 /* The dimension to cut along, or −1. */
 static int64_t dimension_of(const program_shape *shape, const struct split *split)
 {
-    if (!shapes_is_array(shape) || (shape->n_dimensions == 1 && shape->dimensions[0] < CHANGE_SHARD_VECTOR_LEAST))
+    int64_t elements = 1;
+    if (!shapes_is_array(shape))
+        return -1;
+    for (size_t i = 0; i < shape->n_dimensions; i++)
+        if (__builtin_mul_overflow(elements, shape->dimensions[i], &elements))
+            elements = -1;
+    if (!split_is_large(split, elements))
         return -1;
     for (size_t i = 0; i < shape->n_dimensions; i++)
         if (split_takes(split, shape->dimensions[i]))

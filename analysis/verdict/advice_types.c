@@ -100,11 +100,12 @@ void advice_find_cast(struct advice *advice)
         return;
     item.evidence = "Large arrays of the program are of float32.";
     item.confidence = VERDICT_GUESS;
-    item.reason = may_have_products(advice)
-                      ? "Of the memory a prediction. It changes what is computed: the optimizer's second moment loses "
-                        "small updates, and what the source makes float32 itself (a module's dtype, jnp.zeros, one_hot) "
-                        "stays so and makes the rest so again."
-                      : "Of the memory a prediction. Whether three decimal digits are accurate enough is not known: the "
-                        "program has no product of matrices, as a neural network has.";
+    item.reason =
+        may_have_products(advice)
+            ? "Of the memory a prediction. It changes what is computed: the optimizer's second moment loses "
+              "small updates, and what the source makes float32 itself (a module's dtype, jnp.zeros, one_hot) "
+              "stays so and makes the rest so again."
+            : "Of the memory a prediction. Whether three decimal digits are accurate enough is not known: the "
+              "program has no product of matrices, as a neural network has.";
     advice_try(advice, item);
 }

@@ -394,8 +394,7 @@ const char *call_resize(const struct variant *variant, const int64_t *sizes)
 
 /* ---- shard ---- */
 
-/* As edit/shard.c splits: along the first dimension that divides and may be split (split.h), vectors only where they
- * are long. Data first: of a program that is split along its batch each device computes a part. All are put on the
+/* As edit/shard.c splits: along the first dimension that divides and may be split (split.h), small arrays not. Data first: of a program that is split along its batch each device computes a part. All are put on the
  * mesh, for a jitted function takes no arguments from different sets of devices. */
 const char *call_shard(const struct variant *variant, const struct change *change)
 {
@@ -421,6 +420,6 @@ const char *call_shard(const struct variant *variant, const struct change *chang
     return arena_format(
         arena,
         "mesh = jax.make_mesh((%lld,), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] "
-        "for i, n in enumerate(x.shape) if n %% %lld == 0%s and (x.ndim > 1 or n >= %d)), []); %s",
-        devices, devices, whole, CHANGE_SHARD_VECTOR_LEAST, text);
+        "for i, n in enumerate(x.shape) if n %% %lld == 0%s and x.size >= %lld), []); %s",
+        devices, devices, whole, (long long)split.least, text);
 }

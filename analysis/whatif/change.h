@@ -25,9 +25,6 @@ enum change_confidence {
     CHANGE_GUESS, /* rests on names, or on what the compiler did elsewhere */
 };
 
-/* Vectors of fewer elements stay whole where people split a program over devices. */
-enum { CHANGE_SHARD_VECTOR_LEAST = 1024 };
-
 struct change {
     enum change_kind kind;
     struct str text;      /* as it was written */

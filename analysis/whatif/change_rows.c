@@ -198,7 +198,7 @@ static bool is_divisible(const struct variant *variant, const struct variant_row
     if (!row->is_argument || row->leaf == HLO_NONE || row->divided_by > 1)
         return true;
     const struct leaf *leaf = &variant->dimensions.leaves.items[row->leaf];
-    int64_t elements = 1, least = CHANGE_SHARD_VECTOR_LEAST;
+    int64_t elements = 1, least = split->least;
     for (uint32_t nth = 0; nth < leaf->rank; nth++) {
         int64_t size = variant->sizes[leaf->first + nth];
         if (split_takes(split, size) || size <= 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "whatif/split.h"
 
+#include "plan/category.h"
+
 static bool is_whole(const struct split *split, int64_t size)
 {
     for (uint32_t i = 0; i < split->whole_count; i++)
@@ -14,10 +16,29 @@ bool split_takes(const struct split *split, int64_t size)
     return size > 0 && size % split->devices == 0 && !is_whole(split, size);
 }
 
+/* What is small stays whole; but not the batch, where all of it is small. */
+static int64_t least_of(const struct variant *variant)
+{
+    int64_t largest = 0;
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        int64_t elements = 1;
+        uint32_t dimension, nth = 0;
+        if (argument->instruction_at == HLO_NONE ||
+            (argument->choice.category != CATEGORY_BATCH && argument->choice.category != CATEGORY_INPUT))
+            continue;
+        for (; (dimension = dimensions_of(&variant->dimensions, argument->instruction_at, nth)) != HLO_NONE; nth++)
+            if (__builtin_mul_overflow(elements, variant->sizes[dimension], &elements))
+                return SPLIT_ELEMENTS_LEAST;
+        largest = nth > 0 && elements > largest ? elements : largest;
+    }
+    return largest > 0 && largest < SPLIT_ELEMENTS_LEAST ? largest : SPLIT_ELEMENTS_LEAST;
+}
+
 void split_read(const struct variant *variant, int64_t devices, struct split *out)
 {
     const struct dimensions *dimensions = &variant->dimensions;
-    *out = (struct split){.devices = devices};
+    *out = (struct split){.devices = devices, .least = least_of(variant)};
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
         uint32_t at = variant->plan->arguments[i].instruction_at, dimension;
         for (uint32_t nth = 0; at != HLO_NONE && (dimension = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)

@@ -10,16 +10,23 @@
 
 #include "whatif/variant.h"
 
-enum { SPLIT_SIZES_MAX = 16 };
+/* Small arrays split, such as weights along what a product sums over, make the compiler gather large ones. */
+enum { SPLIT_SIZES_MAX = 16, SPLIT_ELEMENTS_LEAST = 131072 };
 
 struct split {
     int64_t devices;
     int64_t whole_sizes[SPLIT_SIZES_MAX]; /* of dimensions that stay whole and would divide, each once */
     uint32_t whole_count;
+    int64_t least; /* elements of an array that is worth splitting: others are on every device */
 };
 
 /* Of the program as it is resized now, over so many devices. */
 void split_read(const struct variant *variant, int64_t devices, struct split *out);
+/* Has an array of so many elements, or more than can be counted (negative), to be split? */
+static inline bool split_is_large(const struct split *split, int64_t elements)
+{
+    return elements < 0 || elements >= split->least;
+}
 /* Does a dimension of this size divide, and may devices share it? */
 bool split_takes(const struct split *split, int64_t size);
 /* "24, 1000000"; "" where there are none; in the arena. */

@@ -4,10 +4,10 @@
 
 #include "whatif/call.h"
 
-#define SPEC(devices)                                                                                                         \
+#define SPEC(devices, least)                                                                                                  \
     "mesh = jax.make_mesh((" devices                                                                                          \
     ",), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] for i, n in " \
-    "enumerate(x.shape) if n % " devices " == 0 and (x.ndim > 1 or n >= 1024)), []); "
+    "enumerate(x.shape) if n % " devices " == 0 and x.size >= " least "), []); "
 #define PUT "jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec(x))))"
 
 START_TEST(every_kind_has_its_line)
@@ -28,10 +28,10 @@ START_TEST(every_kind_has_its_line)
         {"offload=opt_state*", "jax.device_put(opt_state, sharding.with_memory_kind(\"pinned_host\"))"},
         {"offload=layer_0",
          "jax.checkpoint(layer, policy=jax.checkpoint_policies.save_and_offload_only_these_names(…))"},
-        {"shard=params*:4", SPEC("4") "params = jax.tree.map(lambda x: " PUT
-                                      ", params); batch, opt_state = jax.device_put((batch, opt_state), "
-                                      "jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))"},
-        {"shard=layer_0:2", SPEC("2") "x = " PUT},
+        {"shard=params*:4", SPEC("4", "2048") "params = jax.tree.map(lambda x: " PUT
+                                              ", params); batch, opt_state = jax.device_put((batch, opt_state), "
+                                              "jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec()))"},
+        {"shard=layer_0:2", SPEC("2", "2048") "x = " PUT},
         {"unpad=*", "x = jnp.swapaxes(x, …)  # a long dimension last"},
     };
     open_program(step);
@@ -47,7 +47,7 @@ START_TEST(lines_without_names)
 {
     static const char *const lines[][2] = {
         {"donate=all", "jax.jit(main, donate_argnums=(…,))"},
-        {"shard=*:2", SPEC("2") "x = " PUT},
+        {"shard=*:2", SPEC("2", "64") "x = " PUT},
     };
     open_program("scheduled module=main main { x = f32[8,8] parameter(0) !arg ROOT y = f32[8,8] tanh(x) !out }");
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
