@@ -22,6 +22,7 @@ struct patch {
     uint32_t line;      /* from 1, of the first changed line, or of what is not clear; 0: none is known */
     const char *diff;   /* NULL: none was written */
     const char *reason; /* why not: a clause behind "not written, because"; NULL with a diff */
+    const char *call;   /* what the diff writes, in a line; NULL: what is written for the change anyway */
 };
 
 struct patch_asked {

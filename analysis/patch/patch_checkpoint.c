@@ -1,31 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * patch_checkpoint.c: the decorator that computes a layer again in the backward pass. */
 #include "patch/patch_layers.h"
+#include "whatif/call_library.h"
 
 /* What an argument of the layer is. */
 enum given { GIVEN_ARRAYS, GIVEN_STATIC, GIVEN_UNCLEAR };
 
 /* ---- which library ---- */
 
-struct wrapper {
-    const char *path, *import, *imported;
-    bool is_of_module; /* decorates a method of a module */
-};
-
-static const struct wrapper jax_wrapper = {"jax.checkpoint", "import jax", "jax.checkpoint", false};
-static const struct wrapper haiku_wrapper = {"haiku.remat", "import haiku as hk", "hk.remat", false};
-
 /* By the class around the function. NULL: one that is no module of a library that is known. */
-static const struct wrapper *wrapper_of(const struct patch_file *file, uint32_t def, bool *is_method)
+static const struct call_library_names *wrapper_of(const struct patch_file *file, uint32_t def, bool *is_method)
 {
-    static const struct {
-        const char *base;
-        struct wrapper wrapper;
-    } rows[] = {
-        {"flax.linen.Module", {"flax.linen.remat", NULL, NULL, true}},
-        {"flax.nnx.Module", {"flax.nnx.remat", NULL, NULL, true}},
-        {"equinox.Module", {"equinox.filter_checkpoint", NULL, NULL, true}},
-    };
     const struct python_source *source = &file->source;
     uint32_t class = source->statements[def].parent;
     while (class != PYTHON_NONE && python_source_def_name(source, class) == PYTHON_NONE)
@@ -37,7 +22,7 @@ static const struct wrapper *wrapper_of(const struct patch_file *file, uint32_t 
             if (python_source_is_class(source, class) &&
                 python_source_is(source, python_source_def_name(source, class) + 1, "("))
                 return NULL;
-        return &jax_wrapper;
+        return call_library_names(CALL_JAX);
     }
     uint32_t open = python_source_def_name(source, class) + 1;
     struct python_item *bases;
@@ -45,9 +30,11 @@ static const struct wrapper *wrapper_of(const struct patch_file *file, uint32_t 
         python_source_is(source, open, "(") ? python_source_items(source, open, file->names.arena, &bases) : 0;
     for (uint32_t i = 0; i < count; i++) {
         const char *path = python_names_from(&file->names, bases[i].first);
-        for (size_t k = 0; k < sizeof(rows) / sizeof(rows[0]); k++)
-            if (strcmp(path, rows[k].base) == 0)
-                return &rows[k].wrapper;
+        for (unsigned k = 0; k < CALL_LIBRARY_COUNT; k++) {
+            const struct call_library_names *names = call_library_names((enum call_library)k);
+            if (names->module != NULL && strcmp(path, names->module) == 0)
+                return names;
+        }
     }
     return NULL;
 }
@@ -63,6 +50,47 @@ static bool uses_haiku(const struct patch_file *file, uint32_t def)
             strncmp(python_names_path(&file->names, at, at), "haiku", 5) == 0)
             return true;
     return false;
+}
+
+/* The bracket of a call that makes a module of more than one state: then the gradient is of some of them. */
+static uint32_t partial_merge(const struct patch_file *file)
+{
+    const struct python_source *source = &file->source;
+    for (uint32_t at = 0; at < source->token_count; at++) {
+        struct python_item *items;
+        if (str_equal(str_of(python_names_called(&file->names, at)), STR("flax.nnx.merge")) &&
+            python_source_items(source, at, file->names.arena, &items) > 2)
+            return at;
+    }
+    return PYTHON_NONE;
+}
+
+/* A decorator of Haiku at the level of the module is called outside of hk.transform, and that of NNX sets all of a
+ * module's states, also those that were made outside of the gradient. */
+static bool wrapper_may_stand(const struct patch_files *files, const struct patch_layer *layer,
+                              const struct call_library_names *wrapper, struct patch *why)
+{
+    const struct python_source *source = &layer->file->source;
+    const char *function = patch_function_name(files, layer->frame->function);
+    uint32_t line = source->statements[layer->def].line;
+    if (wrapper == call_library_names(CALL_HAIKU) && source->statements[layer->def].parent == PYTHON_NONE) {
+        *why = patch_refuse(files, layer->file, line,
+                            "hk.remat may only be called inside of hk.transform, and %s is defined outside: "
+                            "hk.remat(%s)(…) where it is called",
+                            function, function);
+        return false;
+    }
+    for (uint32_t i = 0; i < files->count && wrapper == call_library_names(CALL_NNX); i++) {
+        const struct patch_file *file = &files->items[i];
+        uint32_t at = file->is_python ? partial_merge(file) : PYTHON_NONE;
+        if (at == PYTHON_NONE)
+            continue;
+        *why = patch_refuse(files, file, file->source.tokens[at].line,
+                            "nnx.merge joins several states here, and nnx.remat would set those that the gradient is "
+                            "not of: jax.checkpoint(layer)(x) where the layers are called");
+        return false;
+    }
+    return true;
 }
 
 /* ---- is it wrapped? ---- */
@@ -285,7 +313,7 @@ static bool statics_find(const struct patch_files *files, const struct patch_lay
 /* ---- the edit ---- */
 
 static struct patch decorate(const struct patch_files *files, const struct patch_layer *layer,
-                             const struct wrapper *wrapper, const struct patch_numbers *statics)
+                             const struct call_library_names *wrapper, const struct patch_numbers *statics)
 {
     const struct patch_file *file = layer->file;
     const struct python_source *source = &file->source;
@@ -296,7 +324,7 @@ static struct patch decorate(const struct patch_files *files, const struct patch
         top = at;
     const struct python_statement *statement = &source->statements[top];
     uint32_t begin = source->tokens[statement->first].begin;
-    const char *name = patch_name(files, file, wrapper->path, wrapper->import ?: "", wrapper->imported, edits, &count);
+    const char *name = patch_name(files, file, wrapper->remat, wrapper->import ?: "", wrapper->imported, edits, &count);
     const char *partial =
         statics->count > 0 && name != NULL
             ? patch_name(files, file, "functools.partial", "import functools", "functools.partial", edits, &count)
@@ -310,7 +338,10 @@ static struct patch decorate(const struct patch_files *files, const struct patch
         (struct diff_edit){statement->line_begin, statement->line_begin,
                            arena_format(arena, "%.*s@%s%s", (int)(begin - statement->line_begin),
                                         source->text.data + statement->line_begin, decorator, source->newline)};
-    return patch_write(files, file, edits, count, statement->line);
+    struct patch patch = patch_write(files, file, edits, count, statement->line);
+    patch.call =
+        arena_format(arena, "@%s  # above def %s", decorator, patch_function_name(files, layer->frame->function));
+    return patch;
 }
 
 struct patch patch_checkpoint(const struct patch_files *files)
@@ -325,14 +356,16 @@ struct patch patch_checkpoint(const struct patch_files *files)
     const char *function = patch_function_name(files, layer.frame->function);
     uint32_t line = source->statements[layer.def].line;
     struct str name = python_source_text(source, python_source_def_name(source, layer.def));
-    const struct wrapper *wrapper = wrapper_of(layer.file, layer.def, &is_method);
+    const struct call_library_names *wrapper = wrapper_of(layer.file, layer.def, &is_method);
     if (wrapper == NULL)
         return patch_refuse(files, layer.file, line,
                             is_method ? "%s is a method of a class that is no module of Flax or Equinox"
                                       : "%s stands within a method, and may call what jax.checkpoint does not bear",
                             function);
-    if (!wrapper->is_of_module && uses_haiku(layer.file, layer.def))
-        wrapper = &haiku_wrapper;
+    if (wrapper->module == NULL && uses_haiku(layer.file, layer.def))
+        wrapper = call_library_names(CALL_HAIKU);
+    if (!wrapper_may_stand(files, &layer, wrapper, &why))
+        return why;
     if (!decorators_are_known(files, &layer, &why))
         return why;
     for (uint32_t i = 0; i < files->count && !is_method; i++) {

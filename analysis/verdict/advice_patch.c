@@ -61,5 +61,7 @@ void advice_patch(struct advice *advice)
         struct patch *kept = arena_array(facts->arena, struct patch, 1);
         *kept = patch;
         item->patch = kept;
+        if (patch.diff != NULL && patch.call != NULL)
+            item->call = patch.call;
     }
 }

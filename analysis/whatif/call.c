@@ -6,6 +6,7 @@
 #include "plan/pattern.h"
 #include "read/hlo/shape.h"
 #include "whatif/call_arguments.h"
+#include "whatif/call_library.h"
 #include "whatif/glob.h"
 
 #include <stdio.h>
@@ -222,10 +223,8 @@ const char *call_text(const struct variant *variant, const struct change *change
     case CHANGE_BATCH:
     case CHANGE_SEQUENCE: break; /* call_resize */
     case CHANGE_CHECKPOINT:
-        if (str_equal(change->glob, STR("*")) && call_is_of_equinox(variant->plan))
-            return "layer = eqx.filter_checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)";
         if (str_equal(change->glob, STR("*")))
-            return "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)";
+            return call_library_names(call_library_of(variant->plan, variant->arena))->line;
         return arena_format(variant->arena, "layer = jax.checkpoint(layer)  # where jax.named_scope is %.*s",
                             (int)change->glob.length, change->glob.data);
     case CHANGE_OFFLOAD:

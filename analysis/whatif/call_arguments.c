@@ -394,8 +394,9 @@ const char *call_resize(const struct variant *variant, const int64_t *sizes)
 
 /* ---- shard ---- */
 
-/* As edit/shard.c splits: along the first dimension that divides and may be split (split.h), small arrays not. Data first: of a program that is split along its batch each device computes a part. All are put on the
- * mesh, for a jitted function takes no arguments from different sets of devices. */
+/* As edit/shard.c splits: along the first dimension that divides and may be split (split.h), small arrays not. Data
+ * first: of a program that is split along its batch each device computes a part. All are put on the mesh, for a jitted
+ * function takes no arguments from different sets of devices. */
 const char *call_shard(const struct variant *variant, const struct change *change)
 {
     struct trees trees;

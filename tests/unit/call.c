@@ -191,6 +191,28 @@ START_TEST(equinox_has_its_own_words)
 }
 END_TEST
 
+/* Modules are wrapped by what their own library has for it; frames say which that is. */
+START_TEST(a_layer_is_wrapped_by_its_library)
+{
+    static const char *const rows[][2] = {{"/venv/flax/linen/linear.py", "@nn.remat  # "},
+                                          {"/venv/flax/nnx/nn/linear.py", "x = jax.checkpoint(layer)(x)"},
+                                          {"/venv/haiku/_src/basic.py", "x = hk.remat(layer)(x)"},
+                                          {"/venv/equinox/nn/_linear.py", "layer = eqx.filter_checkpoint(layer)"},
+                                          {"/venv/flax/training/train_state.py", "layer = jax.checkpoint(layer)"}};
+    static struct hlo_frame frames[2];
+    struct change change;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        open_program(step);
+        change = reads("checkpoint=*");
+        frames[0].file = STR("/home/u/train.py");
+        frames[1].file = str_of(rows[i][0]);
+        plan.hlo.frames = frames;
+        plan.hlo.frame_count = 2;
+        ck_assert_ptr_nonnull(strstr(call_text(&start, &change), rows[i][1]));
+    }
+}
+END_TEST
+
 /* Only on a GPU is the call fused; elsewhere it goes through blocks of queries. Only what is masked may be causal. */
 START_TEST(attention_stores_no_scores)
 {
@@ -254,6 +276,7 @@ int main(void)
     tcase_add_test(tests, what_a_scan_begins_with_is_cast_too);
     tcase_add_test(tests, what_a_first_turn_fills_is_cast_too);
     tcase_add_test(tests, equinox_has_its_own_words);
+    tcase_add_test(tests, a_layer_is_wrapped_by_its_library);
     tcase_add_test(tests, attention_stores_no_scores);
     tcase_add_test(tests, the_number_is_that_of_the_title);
     tcase_add_test(tests, of_an_optimizers_state_only_what_is_stored_is_smaller);
