@@ -251,13 +251,25 @@ static const struct regions *outside_of_scans(const struct variant *variant, con
     return regions_loops_clear(variant->plan->graph, regions, arena, outside) ? outside : regions;
 }
 
-/* Has a layer a backward pass? */
+/* Of the products of the backward pass, how many are in a layer. */
+static uint32_t products_told(const struct regions *regions, const struct graph *graph, uint32_t *all)
+{
+    uint32_t told = 0;
+    *all = 0;
+    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
+        if (graph_op(graph, at) == GRAPH_DOT && graph_phase(graph, at) == GRAPH_BACKWARD) {
+            told += regions->of[at] != HLO_NONE;
+            ++*all;
+        }
+    return told;
+}
+
+/* Scopes tell the layers where most of what is computed is in one of them: heads with numbers beside layers without are
+ * no layers. */
 static bool tells_layers(const struct regions *regions, const struct graph *graph)
 {
-    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++)
-        if (regions->of[at] != HLO_NONE && graph_op(graph, at) == GRAPH_DOT && graph_phase(graph, at) == GRAPH_BACKWARD)
-            return true;
-    return false;
+    uint32_t all, told = products_told(regions, graph, &all);
+    return told > 0 && told >= all / 2;
 }
 
 const struct regions *regions_by_any(const struct variant *variant)
@@ -272,12 +284,15 @@ const struct regions *regions_by_any(const struct variant *variant)
         return findings->by_any;
     struct regions *regions = arena_array(findings->arena, struct regions, 1);
     regions_by_parameters(variant, regions);
-    findings->by_any = outside_of_scans(variant, regions);
-    if (findings->by_any != regions && !tells_layers(findings->by_any, graph)) {
-        findings->by_parameters = NULL;
-        findings->by_any = outside_of_scans(variant, by_scopes);
+    const struct regions *by_parameters = outside_of_scans(variant, regions);
+    uint32_t all;
+    if (by_parameters != regions || products_told(by_scopes, graph, &all) > 0) {
+        if (products_told(by_parameters, graph, &all) <= products_told(findings->by_any, graph, &all)) {
+            findings->by_parameters = NULL;
+            return findings->by_any;
+        }
     }
-    return findings->by_any;
+    return findings->by_any = by_parameters;
 }
 
 const struct regions_parameters *regions_parameters(const struct variant *variant)

@@ -106,6 +106,36 @@ START_TEST(a_round_over_a_microbatch_has_layers)
 }
 END_TEST
 
+/* Layers that only their parameters tell, beside two heads whose scopes have numbers. */
+#define LAYER(n, next)                                                                                                 \
+    "h" #n " = f32[64,64] dot(x" #n ", w" #n ") lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "                   \
+    "x" #next " = f32[64,64] tanh(h" #n ") \"jit(f)/jvp()/tanh\" !temp "
+#define GRADIENT(n, next)                                                                                              \
+    "a" #n " = f32[64,64] multiply(d" #next ", h" #n ") \"jit(f)/transpose(jvp())/times\" !temp "                      \
+    "g" #n " = f32[64,64] dot(x" #n ", a" #n ") lhs={0} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !out "         \
+    "d" #n " = f32[64,64] dot(a" #n ", w" #n ") lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp "        \
+    "frees={a" #n ",h" #n ",x" #next ",d" #next "} "
+START_TEST(heads_with_numbers_are_no_layers)
+{
+    open_program(
+        "scheduled module=jit_f main { w0 = f32[64,64] parameter(0) \"params['layer_0']['w']\" !arg "
+        "w1 = f32[64,64] parameter(1) \"params['layer_1']['w']\" !arg "
+        "w2 = f32[64,64] parameter(2) \"params['layer_2']['w']\" !arg "
+        "v = f32[64,64] parameter(3) \"params['out']\" !arg "
+        "x0 = f32[64,64] parameter(4) \"batch\" !arg " LAYER(0, 1) LAYER(1, 2)
+            LAYER(2, 3) "p = f32[64,64] dot(x3, v) lhs={1} rhs={0} \"jit(f)/jvp(head_1)/dot_general\" !temp "
+                        "q = f32[64,64] dot(x3, v) lhs={1} rhs={0} \"jit(f)/jvp(head_2)/dot_general\" !temp "
+                        "r = f32[64,64] dot(p, v) lhs={1} rhs={1} \"jit(f)/transpose(jvp(head_1))/dot_general\" !temp "
+                        "d3 = f32[64,64] dot(q, r) lhs={1} rhs={1} \"jit(f)/transpose(jvp(head_2))/dot_general\" !temp "
+                        "frees={p,q,r} " GRADIENT(2, 3) GRADIENT(1, 2)
+                            GRADIENT(0, 1) "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(g0, g1, g2) }");
+    const struct regions *regions = regions_by_any(&start);
+    ck_assert_ptr_nonnull(regions_parameters(&start));
+    ck_assert_uint_ne(regions->of[instruction_named("h0")], regions->of[instruction_named("h1")]);
+    ck_assert_uint_ne(regions->of[instruction_named("h0")], HLO_NONE);
+}
+END_TEST
+
 /* A fusion that is repeated may give a sum beside the array that it gave alone before. */
 START_TEST(a_repetition_may_give_more)
 {
@@ -130,6 +160,7 @@ int main(void)
     tcase_add_checked_fixture(tests, arena_begin, close_program);
     tcase_add_test(tests, cells_of_a_scan_are_no_layers);
     tcase_add_test(tests, a_round_over_a_microbatch_has_layers);
+    tcase_add_test(tests, heads_with_numbers_are_no_layers);
     tcase_add_test(tests, a_repetition_may_give_more);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
