@@ -50,10 +50,18 @@ void advice_find_scan_outputs(struct advice *advice)
     if (!is_cause(advice, VERDICT_CAUSE_SCAN_OUTPUTS))
         return;
     const struct cause_arrays *stacked = facts->out->cause.arrays;
+    if (stacked->are_gradients) {
+        item.call =
+            "grads = jax.lax.scan(lambda total, part: (jax.tree.map(jnp.add, total, jax.grad(loss)(params, part)), "
+            "None), jax.tree.map(jnp.zeros_like, params), parts)[0]  # divided by their number behind it";
+        item.reason = "At most this much: one sum of the gradients stays, which is the same but for rounding.";
+    }
     if (!saving_set(advice, stacked, 1, stacked->slices, &item))
         return;
-    item.title = arena_format(facts->arena, "Reduce inside the scan, or keep every k-th of its %lld outputs",
-                              (long long)stacked->slices);
+    item.title = stacked->are_gradients
+                     ? "Sum the gradients in the scan's carry instead of stacking them"
+                     : arena_format(facts->arena, "Reduce inside the scan, or keep every k-th of its %lld outputs",
+                                    (long long)stacked->slices);
     add_of_cause(advice, item);
 }
 
@@ -145,6 +153,14 @@ static bool is_made_by_sort(const struct advice *advice, const struct plan_row *
     return row->made_by != HLO_NONE && str_equal(hlo_instruction_opcode(&plan->hlo, row->made_by), STR("sort"));
 }
 
+/* What a loop writes piece by piece, one round may need of the one before. */
+static bool is_made_by_loop(const struct advice *advice, const struct plan_row *row)
+{
+    const struct graph *graph = advice->facts->parts->plan->graph;
+    return row->made_by != HLO_NONE && graph_op(graph, row->made_by) == GRAPH_UPDATE &&
+           graph_loop_body_around(graph, row->made_by) != HLO_NONE;
+}
+
 static bool has_rank(const struct advice *advice, const struct plan_row *row, uint32_t rank)
 {
     struct shape_array shape;
@@ -165,6 +181,9 @@ void advice_find_parts(struct advice *advice)
     bool is_matrix = whole.count == 1 && !has_rank(advice, whole.said, 3);
     if (whole.count == 0 || whole.slices < ROWS_MIN || is_matrix || is_made_by_sort(advice, whole.said))
         return;
+    for (uint32_t i = 0; i < whole.count; i++)
+        if (is_made_by_loop(advice, &facts->space->rows[whole.rows[i]]))
+            return;
     int64_t rows = whole.slices / PARTS;
     const struct cause_arrays all = with_other_moments(advice, &whole, is_as_large);
     if (!saving_set(advice, &all, rows, whole.slices, &item))

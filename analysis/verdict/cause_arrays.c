@@ -184,6 +184,41 @@ static struct cause_arrays stacked_find(const struct verdict_facts *facts)
 
 /* ---- gradients ---- */
 
+/* Without its first dimension. */
+static struct shape_array of_one(const struct shape_array *shape)
+{
+    struct shape_array one = {.type = shape->type, .rank = shape->rank - 1};
+    for (uint32_t i = 1; i < shape->rank; i++)
+        one.dimensions[i - 1] = shape->dimensions[i];
+    return one;
+}
+
+/* Gradients that a loop over microbatches stacks, to sum them behind it: arrays of the parameters' shapes, all with one
+ * more dimension in front. */
+static struct cause_arrays stacked_gradients_find(const struct verdict_facts *facts)
+{
+    const struct plan *plan = facts->parts->plan;
+    struct cause_arrays found = {.are_gradients = true};
+    struct map shapes;
+    if (plan->graph == NULL || !plan->graph->has_backward)
+        return found;
+    arguments_parameters_by_shape(plan, facts->arena, &shapes);
+    for (uint32_t i = 0; i < facts->space->row_count; i++) {
+        const struct plan_row *row = &facts->space->rows[i];
+        struct shape_array shape, one;
+        int64_t slices;
+        if (!is_alive(facts, row) || !shape_of(facts, row, &shape) || !is_stacked(facts, row, &slices) ||
+            (found.slices > 0 && slices != found.slices))
+            continue;
+        one = of_one(&shape);
+        if (one.rank == 0 || map_get(&shapes, shape_array_hash_any_order(&one)) == MAP_NONE)
+            continue;
+        found.slices = slices;
+        take(facts, &found, i);
+    }
+    return holds(facts, found.bytes, MUCH_PERCENT) ? found : (struct cause_arrays){.said = NULL};
+}
+
 static int64_t parameters_elements(const struct plan *plan)
 {
     int64_t elements = 0;
@@ -200,15 +235,6 @@ static bool is_backward(const struct verdict_facts *facts, const struct plan_row
 {
     const struct graph *graph = facts->parts->plan->graph;
     return row->named_by != HLO_NONE && graph_phase(graph, row->named_by) == GRAPH_BACKWARD;
-}
-
-/* Without its first dimension. */
-static struct shape_array of_one(const struct shape_array *shape)
-{
-    struct shape_array one = {.type = shape->type, .rank = shape->rank - 1};
-    for (uint32_t i = 1; i < shape->rank; i++)
-        one.dimensions[i - 1] = shape->dimensions[i];
-    return one;
 }
 
 /* Per-example gradients, which have one more dimension in front than the parameter that they are of: of at least half
@@ -410,6 +436,12 @@ bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t
     if (examples.count > 0 && examples.bytes >= bytes / 2)
         return arrays_set(facts, VERDICT_CAUSE_EXAMPLE_GRADIENTS, &examples,
                           sentence_of(facts, "Per-example gradients", &examples));
+    const struct cause_arrays gradients = stacked_gradients_find(facts);
+    if (gradients.count > 0 && gradients.bytes >= bytes / 2) {
+        const char *what = arena_format(arena, "%s of the gradients of %lld microbatches",
+                                        gradients.count == 1 ? "A stack" : "Stacks", (long long)gradients.slices);
+        return arrays_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, &gradients, sentence_of(facts, what, &gradients));
+    }
     const struct cause_arrays stacked = stacked_find(facts);
     if (stacked.count > 0 && stacked.bytes >= bytes / 2) {
         const char *what = arena_format(arena, "What a scan stacks in its %lld iterations", (long long)stacked.slices);

@@ -14,6 +14,7 @@ struct cause_arrays {
     int64_t bytes;               /* of all, live at the peak */
     const struct plan_row *said; /* the one that is named; NULL: there are none */
     int64_t slices;              /* along the first dimension: iterations, examples, parts; 0: not known */
+    bool are_gradients;          /* of what a scan stacks: of parameters, one each iteration */
     struct str parameter;        /* of the dense gradients of a table its path; else "" */
 };
 
