@@ -35,16 +35,40 @@ static int64_t least_of(const struct variant *variant)
     return largest > 0 && largest < SPLIT_ELEMENTS_LEAST ? largest : SPLIT_ELEMENTS_LEAST;
 }
 
+/* By class: do indices that are computed say which rows of it are read or written? Not of what indices are along: an
+ * edge is its device's own, whichever nodes it joins. */
+static const bool *pointed_find(const struct variant *variant)
+{
+    const struct dimensions *dimensions = &variant->dimensions;
+    bool *is_pointed = arena_array(variant->arena, bool, (size_t)dimensions->leaves.dimension_count + 1);
+    arena_work(variant->arena, dimensions->pointing_count);
+    for (uint32_t i = 0; i < dimensions->pointing_count; i++)
+        is_pointed[dimensions_class(dimensions, dimensions->pointings[i].to)] = true;
+    for (uint32_t i = 0; i < dimensions->pointing_count; i++)
+        is_pointed[dimensions_class(dimensions, dimensions->pointings[i].from)] = false;
+    return is_pointed;
+}
+
+/* Of a table of parameters every device looks up the rows that it has, and their results are added. */
+static bool is_table(const struct plan_argument *argument)
+{
+    return argument->choice.category == CATEGORY_PARAMETER || argument->choice.category == CATEGORY_OPTIMIZER_STATE;
+}
+
 void split_read(const struct variant *variant, int64_t devices, struct split *out)
 {
     const struct dimensions *dimensions = &variant->dimensions;
+    const bool *is_pointed = pointed_find(variant);
     *out = (struct split){.devices = devices, .least = least_of(variant)};
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
-        uint32_t at = variant->plan->arguments[i].instruction_at, dimension;
-        for (uint32_t nth = 0; at != HLO_NONE && (dimension = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)
-            if (dimensions->is_cut[dimensions_class(dimensions, dimension)] &&
-                split_takes(out, variant->sizes[dimension]) && out->whole_count < SPLIT_SIZES_MAX)
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        uint32_t at = argument->instruction_at, dimension;
+        for (uint32_t nth = 0; at != HLO_NONE && (dimension = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++) {
+            uint32_t class = dimensions_class(dimensions, dimension);
+            bool is_read_anywhere = dimensions->is_cut[class] || (is_pointed[class] && !is_table(argument));
+            if (is_read_anywhere && split_takes(out, variant->sizes[dimension]) && out->whole_count < SPLIT_SIZES_MAX)
                 out->whole_sizes[out->whole_count++] = variant->sizes[dimension];
+        }
     }
 }
 

@@ -77,6 +77,22 @@ START_TEST(what_is_cut_at_computed_places_is_not_split)
 }
 END_TEST
 
+/* Data that is shuffled is needed whole by every device; of a table each has rows, and edges are its own. */
+START_TEST(what_indices_point_into_is_not_split)
+{
+    static const char *const program =
+        "scheduled main { n = f32[64,7] parameter(0) \"%s\" !arg k = s32[256] parameter(1) \"at\" !arg "
+        "m = f32[256,7] gather(n, k) offset={1} collapsed={0} vector=1 \"jit(f)/gather\" !temp "
+        "ROOT y = f32[256,7] tanh(m) \"jit(f)/tanh\" !out }";
+    open_program(arena_format(&arena, program, "images"));
+    saves("shard=*:2");
+    ck_assert_ptr_nonnull(strstr(result.call, "n not in {64} and"));
+    open_program(arena_format(&arena, program, "params['table']"));
+    saves("shard=*:2");
+    ck_assert_ptr_null(strstr(result.call, "not in"));
+}
+END_TEST
+
 /* One of them alone would no longer match the others; scales have other rows. */
 START_TEST(all_arguments_of_a_batch_are_cut)
 {
@@ -270,6 +286,7 @@ int main(void)
     tcase_add_test(tests, every_kind_has_its_line);
     tcase_add_test(tests, lines_without_names);
     tcase_add_test(tests, what_is_cut_at_computed_places_is_not_split);
+    tcase_add_test(tests, what_indices_point_into_is_not_split);
     tcase_add_test(tests, all_arguments_of_a_batch_are_cut);
     tcase_add_test(tests, every_dimension_that_changes_is_cut);
     tcase_add_test(tests, all_arguments_that_are_cast_are_named);
