@@ -67,6 +67,48 @@ static uint32_t rank_without_ones(const struct shape_array *shape)
     return rank;
 }
 
+static uint32_t position_of(const struct pattern_finding *finding, uint32_t at)
+{
+    enum { FUSIONS_MAX = 8 };
+    const uint32_t *positions = finding->plan->schedule.position_of_instruction;
+    for (unsigned i = 0; i < FUSIONS_MAX && at != HLO_NONE && positions != NULL; i++) {
+        if (positions[at] != HLO_NONE)
+            return positions[at];
+        at = graph_fusion_around(finding->graph, at);
+    }
+    return HLO_NONE;
+}
+
+/* The compiler may make one product several times; those of other names or lines are other ones. */
+static void logits_note(struct pattern_finding *finding, uint32_t at, uint64_t hash)
+{
+    struct str name = graph_op_name_end(finding->graph, at);
+    const struct hlo_detail detail = hlo_detail(&finding->plan->hlo, at);
+    uint64_t line = hash_number((uint64_t)detail.source_line, detail.frame_at);
+    uint32_t place = (uint32_t)hash_bytes(name.data, name.length, line) >> 1, position = position_of(finding, at),
+             last = map_get(&finding->logits_from, hash);
+    arena_work(finding->scratch, name.length);
+    if (pattern_facts_has(&finding->logits_place, hash) && map_get(&finding->logits_place, hash) != place)
+        pattern_facts_put(&finding->many_products, hash);
+    map_put(&finding->logits_place, hash, place, true);
+    if (position != HLO_NONE && (last == MAP_NONE || position > last))
+        map_put(&finding->logits_from, hash, position, true);
+    pattern_facts_put(&finding->logits, hash);
+}
+
+bool pattern_facts_is_logits(const struct pattern_finding *finding, const struct pattern_live *live)
+{
+    if (!pattern_facts_has(&finding->logits, live->hash))
+        return false;
+    uint32_t from = map_get(&finding->logits_from, live->hash);
+    if (!pattern_facts_has(&finding->many_products, live->hash) || from == MAP_NONE)
+        return true;
+    uint32_t at = live->row->buffer_at == PLAN_NONE ? HLO_NONE
+                                                    : finding->plan->hlo.buffers[live->row->buffer_at].instruction_at,
+             position = position_of(finding, at);
+    return position != HLO_NONE && position >= from;
+}
+
 static void products_collect(struct pattern_finding *finding)
 {
     const struct hlo *hlo = &finding->plan->hlo;
@@ -88,7 +130,7 @@ static void products_collect(struct pattern_finding *finding)
             parameter_count += argument != NULL && argument->choice.category == CATEGORY_PARAMETER;
         }
         if (has_maximum && parameter_count == 1 && graph_phase(finding->graph, at) == GRAPH_FORWARD)
-            pattern_facts_put(&finding->logits, hash);
+            logits_note(finding, at, hash);
         if (rank_without_ones(&shape) >= SCORES_RANK_MIN && parameter_count == 0 && argument_count != 1) {
             pattern_facts_put(&finding->scores, hash);
             pattern_facts_put(&finding->score_planes, pattern_facts_plane(&shape));
@@ -143,10 +185,11 @@ static void arguments_collect(struct pattern_finding *finding)
 
 void pattern_facts_collect(struct pattern_finding *finding)
 {
-    struct map *maps[] = {&finding->maxima,       &finding->exponentials,  &finding->logits,
-                          &finding->scores,       &finding->score_planes,  &finding->cache_shapes,
-                          &finding->donated,      &finding->unused_donors, &finding->parameter_lengths,
-                          &finding->batch_lengths};
+    struct map *maps[] = {&finding->maxima,        &finding->exponentials,  &finding->logits,
+                          &finding->scores,        &finding->score_planes,  &finding->cache_shapes,
+                          &finding->donated,       &finding->unused_donors, &finding->parameter_lengths,
+                          &finding->batch_lengths, &finding->logits_place,  &finding->logits_from,
+                          &finding->many_products};
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
         map_init(maps[i], finding->scratch, 16);
     arguments_collect(finding);

@@ -24,9 +24,12 @@ struct pattern_finding {
     /* hashes of dimensions in any order, of the whole program */
     struct map maxima, exponentials; /* what a maximum is taken over; exponentials */
     struct map logits, scores;       /* products whose shape is among them */
-    struct map score_planes;         /* the last two dimensions of scores */
-    struct map cache_shapes;         /* of arguments that are caches */
-    struct map donated;              /* numbers of arguments that give their memory to a result, or to nobody */
+    struct map logits_place;  /* by shape of logits: where the product of that shape is written that was met last */
+    struct map logits_from;   /* and its position in the schedule, the latest of all */
+    struct map many_products; /* shapes of logits that products of several places have */
+    struct map score_planes;  /* the last two dimensions of scores */
+    struct map cache_shapes;  /* of arguments that are caches */
+    struct map donated;       /* numbers of arguments that give their memory to a result, or to nobody */
     struct map unused_donors;
     struct map parameter_lengths; /* leading dimensions of parameters */
     struct map batch_lengths;     /* of arguments that are batch */
@@ -42,6 +45,9 @@ struct pattern_finding {
 void pattern_facts_collect(struct pattern_finding *finding);
 /* Fills what concerns one row of the space. */
 void pattern_facts_live(struct pattern_finding *finding, const struct plan_row *row, struct pattern_live *live);
+/* Is a row of the shape of logits what the last product of that shape gives, or made behind it? Where layers have it as
+ * well, what they compute is no logits. */
+bool pattern_facts_is_logits(const struct pattern_finding *finding, const struct pattern_live *live);
 /* Key of a cache's shape: copies of it may have leading dimensions joined. */
 uint64_t pattern_facts_cache_key(const struct shape_array *shape);
 /* Key of the last two dimensions; there are two. */

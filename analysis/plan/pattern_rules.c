@@ -43,7 +43,7 @@ static bool is_computed(const struct pattern_live *live)
 
 static bool take_logits(struct pattern_finding *finding, const struct pattern_live *live)
 {
-    return is_computed(live) && pattern_facts_has(&finding->logits, live->hash);
+    return is_computed(live) && pattern_facts_is_logits(finding, live);
 }
 
 /* Of the shape of scores, or several of them stacked by a loop. */

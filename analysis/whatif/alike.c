@@ -43,14 +43,25 @@ static bool is_of_pattern(const struct variant *variant, const struct variant_ro
     return row->plan_row != PLAN_NONE && (variant->space->rows[row->plan_row].patterns & 1U << kind) != 0;
 }
 
+/* Has something else that is live at the peak the shape of logits? Then layers have it, and the shape does not tell. */
+static bool is_of_others(const struct variant *variant, const struct variant_row *row, enum pattern_kind kind)
+{
+    return kind == PATTERN_LOGITS && row->plan_row != PLAN_NONE && !is_of_pattern(variant, row, kind) &&
+           is_computed(variant, row) &&
+           plan_row_is_alive(&variant->space->rows[row->plan_row], variant->space->peak_step);
+}
+
 void alike_flag(const struct variant *variant, enum pattern_kind kind, bool *flags)
 {
-    struct map shapes, planes;
+    struct map shapes, planes, others;
     struct shape_array array;
     bool is_new;
     map_init(&shapes, variant->arena, 16);
     map_init(&planes, variant->arena, 16);
+    map_init(&others, variant->arena, 16);
     for (uint32_t i = 0; i < variant->row_count; i++) {
+        if (is_of_others(variant, &variant->rows[i], kind) && alike_array(variant, &variant->rows[i], &array))
+            map_number(&others, shape_array_hash_any_order(&array), is_known, NULL, &is_new);
         if (!is_of_pattern(variant, &variant->rows[i], kind) || !alike_array(variant, &variant->rows[i], &array))
             continue;
         map_number(&shapes, shape_array_hash_any_order(&array), is_known, NULL, &is_new);
@@ -63,6 +74,8 @@ void alike_flag(const struct variant *variant, enum pattern_kind kind, bool *fla
         if (flags[i] || row->is_gone || !is_computed(variant, row) || !alike_array(variant, row, &array))
             continue;
         uint64_t hash = shape_array_hash_any_order(&array);
+        if (map_find(&others, hash, is_known, NULL) != MAP_FREE)
+            continue;
         flags[i] = map_find(&shapes, hash, is_known, NULL) != MAP_FREE ||
                    (array.rank == 2 && map_find(&planes, hash, is_known, NULL) != MAP_FREE);
     }

@@ -4,7 +4,7 @@
  * In:     a pattern, whose rows are those that are live at the peak.
  * Out:    flags by row, added to those that are set: what has the shape of one of them at any other time, in any layer
  *         and of any type; of attention scores masks of their last two dimensions, too. What is given to the program is
- *         left out.
+ *         left out, and shapes of logits that layers have, too.
  * Memory: the arena. */
 #pragma once
 

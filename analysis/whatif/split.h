@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * split.h: along which dimension devices share an argument: the first that divides, but none that loops go through one
- * by one, and none of which parts or rows are read or written at computed places: for these every device needs all of it, and
- * the compiler gathers it.
+ * by one, and none of which parts or rows are read or written at computed places: for these every device needs all of
+ * it, and the compiler gathers it.
  *
  * Told by sizes, so that one line of Python can say it of all arguments: what has the size of such a dimension is not
  * taken either.

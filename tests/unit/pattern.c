@@ -16,6 +16,12 @@
     "main {" W " !arg" X " h = f32[32,64] tanh(x) " FORWARD " q = f32[64,128] tanh(w) " FORWARD                        \
     " z = f32[32,128] dot(" factors ") " FORWARD " line=7 !temp m = f32[32] reduce(z) \"jit(step)/jvp(M)/" op "\" }"
 
+/* A layer makes what has the shape of logits before them. */
+#define LAYER_AS_LOGITS(of_layer, of_logits)                                                                           \
+    "scheduled main {" W " !arg" X " h = f32[32,64] tanh(x) " FORWARD " a = f32[32,128] dot(h, w) " FORWARD            \
+    " line=5" of_layer " z = f32[32,128] dot(h, w) " FORWARD " line=7" of_logits                                       \
+    " ROOT m = f32[32] reduce(z) \"jit(step)/jvp(M)/reduce_max\" }"
+
 /* Attention: queries times keys, and a mask. */
 /* `made`: of the exponential of scores. */
 #define SCORES(factors, mask) SCORES_OF(factors, mask, "reduce(e) ")
@@ -99,6 +105,7 @@ static const struct {
 } cases[] = {
     {PATTERN_LOGITS, LOGITS("h, w", "reduce_max"), LOGITS("h, w", "reduce_sum")},
     {PATTERN_LOGITS, LOGITS("h, w", "argmax"), LOGITS("h, q", "argmax")},
+    {PATTERN_LOGITS, LAYER_AS_LOGITS("", " !temp"), LAYER_AS_LOGITS(" !temp", "")},
     {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,64"), SCORES("v, w", "128,64")},
     {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,128"), SCORES("w, w", "128,64")},
     /* an exponential that is no softmax's: of silu, between the products of experts */
