@@ -276,6 +276,11 @@ const char *call_cast(const struct variant *variant, const struct change *change
     const char *type = type_of_jax(change->type);
     if (is_of_mu_alone(variant, change->glob))
         return arena_format(variant->arena, "optax.adamw(…, mu_dtype=%s)", type);
+    if (call_is_of_equinox(variant->plan) && str_equal(change->glob, STR("*")))
+        return arena_format(variant->arena,
+                            "model = jax.tree.map(lambda x: x.astype(%s) if eqx.is_inexact_array(x) else x, model)  "
+                            "# and what else of the call is float32",
+                            type);
     trees_read(variant, change, is_castable, &trees);
     const char *names = names_of(variant, &trees, TREES_MATCHING, false, &count);
     if (names == NULL)
@@ -358,10 +363,10 @@ const char *call_resize(const struct variant *variant, const int64_t *sizes)
     struct arena *arena = variant->arena;
     uint32_t count = 0;
     const char *names = "", *values = "", *unnamed = "";
-    bool is_assigned = true;
+    bool is_assigned = true, has_names = !call_is_of_equinox(variant->plan);
     arena_work(arena, variant->plan->argument_count);
     for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
-        struct str name = variant->plan->arguments[i].path;
+        struct str name = has_names ? variant->plan->arguments[i].path : STR("");
         const char *value = resized_text(variant, &variant->plan->arguments[i], sizes, STR("x"));
         const char *between = names[0] == '\0' ? "" : ", ";
         if (value == NULL)
@@ -387,7 +392,8 @@ const char *call_resize(const struct variant *variant, const int64_t *sizes)
     const char *more =
         count > PIECES_MAX ? arena_format(arena, "  # and %u more with this dimension", count - PIECES_MAX) : "";
     if (count == 0)
-        return unnamed;
+        return has_names || unnamed[0] == '\0' ? unnamed
+                                               : arena_format(arena, "x = %s  # each array of the batch", unnamed);
     return is_assigned ? arena_format(arena, "%s = %s%s", names, values, more)
                        : arena_format(arena, "%s%s", values, more);
 }
@@ -408,11 +414,14 @@ const char *call_shard(const struct variant *variant, const struct change *chang
     const char *whole =
         split.whole_count == 0 ? "" : arena_format(arena, " and n not in {%s}", split_whole_text(&split, arena));
     trees_read(variant, change, is_splittable, &trees);
-    const char *names = names_of(variant, &trees, TREES_MATCHING, true, &count);
+    const char *names =
+        call_is_of_equinox(variant->plan) ? NULL : names_of(variant, &trees, TREES_MATCHING, true, &count);
     const char *others = names_of(variant, &trees, TREES_OTHER, true, &other_count);
     const char *value = "jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec(x))))";
-    const char *text = names == NULL ? arena_format(arena, "x = %s", value)
-                                     : mapped(variant, change, is_splittable, &trees, names, count, value, "");
+    const char *text = names == NULL
+                           ? arena_format(arena, "x = %s%s", value,
+                                          call_is_of_equinox(variant->plan) ? "  # each array of the call" : "")
+                           : mapped(variant, change, is_splittable, &trees, names, count, value, "");
     if (names != NULL && others != NULL)
         text = arena_format(arena,
                             "%s; %s = jax.device_put(%s%s%s, jax.sharding.NamedSharding(mesh, "

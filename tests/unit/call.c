@@ -204,6 +204,13 @@ START_TEST(equinox_has_its_own_words)
     ck_assert_str_eq(call_text(&start, &change), "@eqx.filter_jit(donate=\"all\")  # in place of @eqx.filter_jit");
     change = reads("checkpoint=*");
     ck_assert_ptr_nonnull(strstr(call_text(&start, &change), "eqx.filter_checkpoint(layer)"));
+    static const char *const changes[] = {"cast=*:bf16", "shard=*:2"};
+    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+        change = reads(changes[i]);
+        ck_assert_ptr_null(strstr(call_text(&start, &change), "dynamic_nodonate"));
+    }
+    saves("batch=0.5@0:0");
+    ck_assert_str_eq(result.call, "x = x[:4]  # each array of the batch");
 }
 END_TEST
 
