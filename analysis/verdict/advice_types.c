@@ -3,7 +3,9 @@
 #include "verdict/advice.h"
 
 #include "base/sum.h"
+#include "plan/value.h"
 #include "read/hlo/shape.h"
+#include "whatif/call.h"
 #include "whatif/promotion.h"
 
 /* Products, or calls of what may be a kernel with some. */
@@ -89,6 +91,80 @@ static bool is_computed_wide(const struct advice *advice)
     return bytes > space->parameter_bytes / 100 * WIDE_PERCENT;
 }
 
+/* ---- weights that are read in fewer bits alone ---- */
+
+struct narrow_reading {
+    const struct hlo *hlo;
+    const struct graph *graph;
+    bool is_read, is_wide;
+};
+
+static bool narrow_reader_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct narrow_reading *reading = context;
+    struct shape_array shape;
+    (void)operand;
+    bool is_narrowed = reader_at != HLO_NONE && graph_op(reading->graph, reader_at) == GRAPH_CONVERT &&
+                       shape_array_read(hlo_instruction_shape(reading->hlo, reader_at), &shape) &&
+                       shape_type_is_float(shape.type) && shape_type_bytes(shape.type) == 2;
+    reading->is_read = true;
+    reading->is_wide = !is_narrowed;
+    return is_narrowed;
+}
+
+/* Are casts of the source to two bytes all that reads it? */
+static bool is_read_narrow(const struct advice *advice, struct value_walk *walk, const struct plan_argument *argument)
+{
+    struct narrow_reading reading = {.hlo = &advice->facts->parts->plan->hlo, .graph = walk->graph};
+    value_each_reader(walk, (struct value){argument->instruction_at, VALUE_WHOLE}, narrow_reader_note, &reading);
+    return reading.is_read && !reading.is_wide && !walk->is_cut;
+}
+
+/* Of what the program takes, what the weights of one of the function's arguments have to be (percent). */
+enum { NARROW_PERCENT = 10 };
+
+static void narrow_weights_find(struct advice *advice)
+{
+    const struct plan *plan = advice->facts->parts->plan;
+    struct arena *arena = advice->facts->arena;
+    struct value_walk walk;
+    struct str name = {"", 0};
+    int64_t narrow = 0, wide = 0;
+    value_walk_init(&walk, plan->graph, 8 * (uint64_t)plan->hlo.instruction_count + 4096, arena);
+    for (uint32_t i = 0; i <= plan->argument_count; i++) {
+        const struct plan_argument *argument = &plan->arguments[i];
+        bool is_end = i == plan->argument_count || !str_equal(call_argument(argument->path), name);
+        if (is_end && narrow > 0 && narrow >= advice->facts->total_bytes / 100 * NARROW_PERCENT &&
+            wide <= narrow / 100 * WIDE_PERCENT && name.length > 0) {
+            const char *text = arena_text(arena, name);
+            struct verdict_advice item = {
+                .title = arena_format(arena, "Keep the weights of %s in bfloat16, as which alone they are read", text),
+                .change = arena_format(arena, "cast=%s*:bf16", text),
+                .evidence =
+                    arena_format(arena, "All that reads the float32 arrays of %s is a cast to two bytes.", text),
+                .reason = "The numbers that are computed with are the same; each weight takes half."};
+            struct verdict_advice *added = advice_try(advice, item);
+            if (added != NULL)
+                added->is_of_cause =
+                    added->fits != VERDICT_FITS_NO && advice->facts->out->cause.kind == VERDICT_CAUSE_PARAMETERS;
+        }
+        if (i == plan->argument_count)
+            break;
+        struct shape_array shape;
+        if (is_end) {
+            name = call_argument(argument->path);
+            narrow = wide = 0;
+        }
+        if (argument->instruction_at == HLO_NONE || !shape_array_read(argument->shape, &shape) ||
+            !shape_type_is_float(shape.type) || shape_type_bytes(shape.type) < 4)
+            continue;
+        if (is_read_narrow(advice, &walk, argument))
+            narrow = sum_add(narrow, argument->bytes);
+        else
+            wide = sum_add(wide, argument->bytes);
+    }
+}
+
 void advice_find_cast(struct advice *advice)
 {
     if (!advice->has_program) {
@@ -96,6 +172,8 @@ void advice_find_cast(struct advice *advice)
         return;
     }
     struct verdict_advice item = {.title = "Keep and compute everything in bfloat16", .change = "cast=*:bf16"};
+    if (advice_is_of_program(advice))
+        narrow_weights_find(advice);
     if (!advice_is_of_program(advice) || promotion_find(advice) || !is_computed_wide(advice))
         return;
     item.evidence = "Large arrays of the program are of float32.";

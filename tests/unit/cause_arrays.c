@@ -186,6 +186,28 @@ START_TEST(fewer_bits_are_a_guess)
 }
 END_TEST
 
+/* Weights of which nothing but a cast is read may be stored as what it gives. */
+START_TEST(weights_that_are_read_narrow)
+{
+    static const char *const program = "scheduled module=jit_f main { p = f32[64,64] parameter(0) \"base['w']\" !arg "
+                                       "x = bf16[64,64] parameter(1) \"batch\" !arg "
+                                       "c = bf16[64,64] convert(p) \"jit(f)/convert_element_type\" !temp "
+                                       "a = bf16[64,64] dot(x, c) lhs={1} rhs={0} \"jit(f)/dot_general\" !temp "
+                                       "b = f32[64,64] %s \"jit(f)/op\" !out ROOT t = (f32[64,64]) tuple(b) }";
+    static const char *const reads[] = {"convert(a)", "add(p, p)"};
+    for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+        struct buf file;
+        struct verdict verdict;
+        bool is_said = false;
+        verdict_read(arena_format(&arena, program, reads[i]), &verdict, &file);
+        for (uint32_t k = 0; k < verdict.advice_count; k++)
+            is_said |= verdict.advice[k].change != NULL && strcmp(verdict.advice[k].change, "cast=base*:bf16") == 0;
+        ck_assert_int_eq(is_said, i == 0);
+        buf_free(&file);
+    }
+}
+END_TEST
+
 /* Weights in bfloat16, and an optimizer's state alone in float32: all is computed in bfloat16 already. */
 START_TEST(what_is_bfloat16_is_not_to_be_cast)
 {
@@ -213,6 +235,7 @@ int main(void)
     tcase_add_loop_test(tests, the_arrays_are_named_and_its_twin_is_not, 0, (int)(sizeof(cases) / sizeof(cases[0])));
     tcase_add_test(tests, what_lands_at_the_limit_may_fit);
     tcase_add_test(tests, fewer_bits_are_a_guess);
+    tcase_add_test(tests, weights_that_are_read_narrow);
     tcase_add_test(tests, what_is_bfloat16_is_not_to_be_cast);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
