@@ -172,8 +172,8 @@ struct analysis_reading {
 };
 
 /* A gzip file of which several programs are read one after the other, in the order in which they stand: it is inflated
- * once, for all of them, not for each again. Its source belongs to one thread. NULL: the source is not packed, or is held
- * inflated already (source.unpacked); `err` is left alone then; or there is no memory. */
+ * once, for all of them, not for each again. Its source belongs to one thread. NULL: the source is not packed, or is
+ * held inflated already (source.unpacked): `err` is left alone then; or there is no memory. */
 struct analysis_unpacked;
 struct analysis_unpacked *analysis_unpack(const struct source *source, struct err *err);
 const struct source *analysis_unpacked_source(const struct analysis_unpacked *unpacked);

@@ -90,15 +90,16 @@ def table_of(modules, load):
 
 
 def script(modules, start, load):
-    """a script of these modules that runs `start`; a part that is loaded later adds its own to the table. In the console
-    and in tests memviewd.use(path) gives what a module exports."""
+    """a script of these modules that runs `start`; a part that is loaded later adds its own to the table. In the
+    console and in tests memviewd.use(path) gives what a module exports."""
     return f"""(() => {{
 'use strict';
 const made = {{}};
 const $use = (path) => (made[path] ??= modules[path]());
 const $load = async (path, address) => {{
 if (!modules[path])
-for (const [each, module] of Object.entries((await import(`./${{address}}`)).part($use, $load))) modules[each] ??= module;
+for (const [each, module] of Object.entries((await import(`./${{address}}`)).part($use, $load)))
+modules[each] ??= module;
 return $use(path);
 }};
 const modules = {table_of(modules, load)};

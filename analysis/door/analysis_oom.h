@@ -27,8 +27,8 @@ const struct oom_meaning *analysis_oom_at(const struct oom_report *report, size_
 /* Does it tell of a failure, or of the memory of a compile that went well? */
 bool analysis_oom_is_recognised(const struct oom_report *report);
 
-/* What a failure states, as lists of failures show it. Texts are static or live as long as the failure; sizes are bytes,
- * -1: not stated. */
+/* What a failure states, as lists of failures show it. Texts are static or live as long as the failure; sizes are
+ * bytes, -1: not stated. */
 struct analysis_oom_facts {
     const char *family;              /* "tpu_compile", …: who refused */
     const char *title;               /* "TPU compile-time OOM (E1000)" */

@@ -19,7 +19,8 @@ struct verdict_unread {
 
 enum { TORCH_CHOICE_READ_MAX = 16, TORCH_CHOICE_REASON_BYTES = 400 };
 
-/* Which of several allocator snapshots goes with an error text (verdict/torch_choice.h). Zeroed but for `text` at first. */
+/* Which of several allocator snapshots goes with an error text (verdict/torch_choice.h). Zeroed but for `text` at
+ * first. */
 struct torch_choice {
     const char *text;            /* name of the text; NULL: it has none */
     const char *taken, *refused; /* names of the best one and of the first that is of no use; NULL: there is none */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exchange/device_fit.h: a job that is held against devices (verdict/device_fit.h). Texts are borrowed; sizes are bytes. */
+ * exchange/device_fit.h: a job that is held against devices (verdict/device_fit.h).
+ * Texts are borrowed; sizes are bytes. */
 #pragma once
 
 #include <stdbool.h>

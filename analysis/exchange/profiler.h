@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * exchange/profiler.h: what the profiler server of a running job is asked, and how its answer is read (read/profiler). */
+ * exchange/profiler.h: what the profiler server of a running job is asked, and how its answer is read
+ * (read/profiler). */
 #pragma once
 
 #include <stdbool.h>

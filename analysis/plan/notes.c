@@ -56,8 +56,8 @@ static void space_notes(struct plan *plan, const struct plan_space *space, struc
         plan, "mended_events", space->mended_event_count,
         arena_format(
             arena,
-            "%s: events of the heap trace whose kind is lost: an event that names a buffer to share with is read as sharing, "
-            "a second allocation of a buffer that is never freed is read as its free.",
+            "%s: events of the heap trace whose kind is lost: an event that names a buffer to share with is read as "
+            "sharing, a second allocation of a buffer that is never freed is read as its free.",
             name));
     const bool *moved = allocations_moved(plan, space, arena);
     uint32_t touched = 0, untouched = 0; /* untouched: temporary ones that the replay says nothing about */
@@ -100,10 +100,10 @@ void notes_build(struct plan *plan, struct arena *arena)
     notes_add_one(
         plan, "no_heap_trace", (hlo->lacks & HLO_LACKS_HEAP_TRACE) != 0,
         hlo->lacks & HLO_LACKS_MODULE
-            ? "The buffer assignment is a text and its module is missing: sizes and offsets are exact, but the lifetimes of "
-              "values are not known, so there is a total but no curve."
-            : "The buffer assignment is a text, which contains no heap trace: sizes and offsets are exact, the curve is "
-              "computed from the schedule and live ranges.");
+            ? "The buffer assignment is a text and its module is missing: sizes and offsets are exact, but the "
+              "lifetimes of values are not known, so there is a total but no curve."
+            : "The buffer assignment is a text, which contains no heap trace: sizes and offsets are exact, the curve "
+              "is computed from the schedule and live ranges.");
     notes_add_one(
         plan, "no_module", (hlo->lacks & HLO_LACKS_MODULE) != 0,
         hlo->lacks & HLO_LACKS_NAMES
@@ -113,8 +113,8 @@ void notes_build(struct plan *plan, struct arena *arena)
               "are not known.");
     notes_add_one(
         plan, "other_assignment", (hlo->lacks & HLO_LACKS_MATCH) != 0,
-        "The buffer assignment next to the module numbers instructions that are not in it: it belongs to another program, "
-        "or the module is a text, which has no numbers. It was ignored.");
+        "The buffer assignment next to the module numbers instructions that are not in it: it belongs to another "
+        "program, or the module is a text, which has no numbers. It was ignored.");
     notes_add_one(
         plan, "unread_numbers", (hlo->lacks & HLO_LACKS_NUMBERS) != 0,
         "The text has numbers or shapes that cannot be read, or names that are never defined: they are not known, "

@@ -25,8 +25,8 @@ const char *program_arrays_role_words(enum program_array_role role) { return rol
 static int by_bytes(const void *left, const void *right)
 {
     const struct found_array *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: ORDER((int)a->role, (int)b->role) ?: ORDER(a->value.at, b->value.at)
-                                                                                  ?: ORDER(a->value.element, b->value.element);
+    int by_value = ORDER(a->value.at, b->value.at) ?: ORDER(a->value.element, b->value.element);
+    return ORDER(b->bytes, a->bytes) ?: ORDER((int)a->role, (int)b->role) ?: by_value;
 }
 
 static const char *shape_words(const struct arrays_finding *finding, struct str shape)

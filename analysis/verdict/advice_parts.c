@@ -273,8 +273,9 @@ void advice_find_example_gradients(struct advice *advice)
     item.call = arena_format(
         facts->arena,
         "jax.lax.scan(lambda total, part: (jax.tree.map(lambda t, g: t + g.sum(0), total, "
-        "jax.vmap(lambda *one: clip(jax.grad(loss)(params, *one)))(*part)), None), jax.tree.map(jnp.zeros_like, params), "
-        "jax.tree.map(lambda x: x.reshape(-1, %lld, *x.shape[1:]), batch))[0]  # batch: a tuple; clip: of one example",
+        "jax.vmap(lambda *one: clip(jax.grad(loss)(params, *one)))(*part)), None), jax.tree.map(jnp.zeros_like, "
+        "params), jax.tree.map(lambda x: x.reshape(-1, %lld, *x.shape[1:]), batch))[0]  # batch: a tuple; clip: of one "
+        "example",
         (long long)at_once);
     add_of_cause(advice, item);
 }

@@ -154,12 +154,15 @@ static const struct flag recompute_flags[] = {
     {"Let the compiler recompute at the peak", "LIBTPU_INIT_ARGS=\"--xla_tpu_rematerialization_algo=PEAK_PRIORITY\"",
      "It recomputes where the peak is; the step may be slower. How much it saves is known only by compiling."},
     {"Let the compiler recompute as if there were less memory", NULL /* smaller_limit */,
-     "Its recomputation pass works harder to fit a smaller limit; the step may be slower. What it saves is known only by compiling."},
+     "Its recomputation pass works harder to fit a smaller limit; the step may be slower. What it saves is known only "
+     "by compiling."},
     {"Let the compiler recompute larger blocks",
-     "LIBTPU_INIT_ARGS=\"--xla_tpu_rematerialization_max_block_size_limit=32 --xla_tpu_rematerialization_block_effort_factor=10.0\"",
+     "LIBTPU_INIT_ARGS=\"--xla_tpu_rematerialization_max_block_size_limit=32 "
+     "--xla_tpu_rematerialization_block_effort_factor=10.0\"",
      "It looks at more ways to recompute; compiling takes longer. What it saves is known only by compiling."},
     {"Let the compiler recompute before it fuses", "LIBTPU_INIT_ARGS=\"--xla_tpu_pre_fusion_remat=true\"",
-     "A further pass before fusion; compiling takes longer, and results may differ in their last digits. What it saves is known only by compiling."},
+     "A further pass before fusion; compiling takes longer, and results may differ in their last digits. What it saves "
+     "is known only by compiling."},
 };
 
 static const struct flag shared_memory = {
@@ -168,7 +171,8 @@ static const struct flag shared_memory = {
     "Programs reserve less in advance, and may run slower. How much it saves is known only by running."};
 static const struct flag scoped_limit = {
     "Let the kernel have more of the on-chip memory",
-    "pltpu.CompilerParams(vmem_limit_bytes=…)  # of all kernels: LIBTPU_INIT_ARGS=\"--xla_tpu_scoped_vmem_limit_kib=…\"",
+    "pltpu.CompilerParams(vmem_limit_bytes=…)  # of all kernels: "
+    "LIBTPU_INIT_ARGS=\"--xla_tpu_scoped_vmem_limit_kib=…\"",
     "The limit is the compiler's own, not the chip's; what is left for other uses of the memory shrinks."};
 
 /* The compiler's own limit for one kernel is 16 or 32 MiB, on TPU v7x 64; chips from v5e on have more. */

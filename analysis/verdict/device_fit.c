@@ -49,8 +49,8 @@ const char *device_fit_note(const struct device_fit_job *job)
     if (!job->is_confirmed)
         return "By this dump's plan, not compiled for these devices: layouts, padding and fusions differ. --confirm "
                "compiles it.";
-    return "own plan: compiled for this device in the dump. plan: that of the dump's device. Changes are predicted from "
-           "the dump's plan.";
+    return "own plan: compiled for this device in the dump. plan: that of the dump's device. Changes are predicted "
+           "from the dump's plan.";
 }
 
 /* ---- one device ---- */

@@ -199,7 +199,8 @@ static struct verdict_evidence of_stretch(const struct verdict_facts *facts, con
         return evidence_text(facts, row->key, row->bytes);
     return evidence_difference(
         strcmp(row->kind, "fragmentation") == 0
-            ? "Blocks are multiples of 512 bytes, and a rest too small to split stays with them: their sizes minus the requests."
+            ? "Blocks are multiples of 512 bytes, and a rest too small to split stays with them: their sizes minus the "
+              "requests."
         : strcmp(row->kind, "program") == 0
             ? "What the text says this process holds, less the segments of the snapshot: CUDA's context, libraries."
             : "What the text says the device has, less all the other rows.");

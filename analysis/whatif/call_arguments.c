@@ -429,7 +429,7 @@ const char *call_shard(const struct variant *variant, const struct change *chang
                             text, others, other_count > 1 ? "(" : "", others, other_count > 1 ? ")" : "");
     return arena_format(
         arena,
-        "mesh = jax.make_mesh((%lld,), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] "
-        "for i, n in enumerate(x.shape) if n %% %lld == 0%s and x.size >= %lld), []); %s",
+        "mesh = jax.make_mesh((%lld,), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: "
+        "next(([None] * i + [\"data\"] for i, n in enumerate(x.shape) if n %% %lld == 0%s and x.size >= %lld), []); %s",
         devices, devices, whole, (long long)split.least, text);
 }

@@ -91,8 +91,8 @@ bool change_without(struct variant *variant, const struct change *change, struct
     out->confidence = kind == PATTERN_ATTENTION_SCORES ? CHANGE_MODEL : CHANGE_BOUND;
     out->reason =
         kind == PATTERN_ATTENTION_SCORES
-            ? "No array of the shape of the scores is in the compiler's heap any more, only blocks of them where they are "
-              "computed."
+            ? "No array of the shape of the scores is in the compiler's heap any more, only blocks of them where they "
+              "are computed."
             : "Nothing of its shape is in the compiler's heap any more; the pieces that are stored instead are not "
               "counted.";
     return true;

@@ -20,9 +20,9 @@ struct forward {
     uint32_t count;
     uint32_t *last_reader; /* by number: of the last one that reads what it gives; its own where none does */
     bool *is_for_products; /* by number: nothing but products reads it */
-    bool *
-        is_early; /* by number: a view of arguments, or whole numbers made of them alone: indices and masks, which may be
-                               written down long before they are read */
+    /* By number: a view of arguments, or whole numbers made of them alone: indices and masks, which may be written down
+     * long before they are read. */
+    bool *is_early;
     int64_t *crossing; /* by number: bytes that are read behind it and made before, or by it */
 };
 

@@ -2,13 +2,15 @@
 """memviewd from Python: what filled the memory of a TPU or GPU when a program ran out of it.
 
     memviewd.explain(f, *args)     compiles f and says whether it fits, where the memory goes and what would make it fit
-    memviewd.on_oom()              around a step: what is known of a lack of memory is saved and said, and the exception goes on
+    memviewd.on_oom()              around a step: what is known of a lack of memory is saved and said, and the exception
+                                   goes on
     memviewd.install()             the same for every exception that nobody catches
     memviewd.watch(every=30)       what is in use, and a device profile every so many seconds: what grows
     memviewd.show(folder)          the page of it, in a notebook or as an address
     %load_ext memviewd             %memviewd explain f(x), %memviewd show, %memviewd install
 
-The work is done by the memviewd program, which _binary.py finds; JAX and PyTorch are asked where they run, nothing else is needed.
+The work is done by the memviewd program, which _binary.py finds; JAX and PyTorch are asked where they run, nothing else
+is needed.
 """
 from typing import TYPE_CHECKING
 

@@ -19,7 +19,8 @@ class NotFound(RuntimeError):
 
 
 def _script_folders():
-    """where installers put programs of this interpreter: of the environment, of the user, beside `pip install --target`"""
+    """where installers put programs of this interpreter: of the environment, of the user, beside `pip install
+    --target`"""
     yield sysconfig.get_path("scripts")
     try:
         yield sysconfig.get_path("scripts", os.name + "_user")
@@ -30,7 +31,8 @@ def _script_folders():
 
 
 def find():
-    """Path of the program: the environment variable MEMVIEWD, else beside the interpreter, else in PATH. Raises NotFound."""
+    """Path of the program: the environment variable MEMVIEWD, else beside the interpreter, else in PATH. Raises
+    NotFound."""
     named = os.environ.get(VARIABLE)
     if named:
         path = shutil.which(named)
@@ -44,7 +46,8 @@ def find():
     path = shutil.which(NAME)
     if path:
         return path
-    raise NotFound("the memviewd program is neither beside this Python nor in PATH; {}=/path/to/memviewd says where it is"
+    raise NotFound("the memviewd program is neither beside this Python nor in PATH; {}=/path/to/memviewd says where "
+                   "it is"
                    .format(VARIABLE))
 
 
@@ -54,8 +57,8 @@ def environment():
 
 
 def run(*words, **more):
-    """`memviewd WORD…` to its end; `input` is bytes. Out: subprocess.CompletedProcess with bytes. Raises NotFound, OSError,
-    subprocess.TimeoutExpired."""
+    """`memviewd WORD…` to its end; `input` is bytes. Out: subprocess.CompletedProcess with bytes. Raises NotFound,
+    OSError, subprocess.TimeoutExpired."""
     more.setdefault("timeout", TIMEOUT_S)
     if "input" not in more:
         more["stdin"] = subprocess.DEVNULL
@@ -63,8 +66,8 @@ def run(*words, **more):
 
 
 def failures_in(text):
-    """The failures for lack of memory that a text tells of, maybe none: the program decides, which knows the wordings. Raises
-    as run() does."""
+    """The failures for lack of memory that a text tells of, maybe none: the program decides, which knows the wordings.
+    Raises as run() does."""
     done = run("explain", "--json", "-", input=text.encode("utf-8", "backslashreplace"), timeout=TEXT_TIMEOUT_S)
     found = json.loads(done.stdout.decode("utf-8")) if done.returncode == 0 and done.stdout.strip() else []
     return [each for each in found if "family" in each]

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers `memviewd capture RUN`: writes what this process holds now into the folder of its run.
 
-A thread waits in read() on a pipe of its own, RUN/.capture/rank3.4711-1f2e3d4c, and costs nothing until a byte comes; what
-the byte is means nothing. It answers in the file of that name that ends in ".said", a line each, "WORD TEXT" (server/run/ask.c
-reads them): asked, file (its name below RUN), failed (what, and why), nothing (why), done.
+A thread waits in read() on a pipe of its own, RUN/.capture/rank3.4711-1f2e3d4c, and costs nothing until a byte comes;
+what the byte is means nothing. It answers in the file of that name that ends in ".said", a line each, "WORD TEXT"
+(server/run/ask.c reads them): asked, file (its name below RUN), failed (what, and why), nothing (why), done.
 
-It is no signal: the program's own handlers stay, and a process without ours is not ended by one. The thread is none of the
-module threading, so programs that count or join all threads do not see it, and it takes no signal."""
+It is no signal: the program's own handlers stay, and a process without ours is not ended by one. The thread is none of
+the module threading, so programs that count or join all threads do not see it, and it takes no signal."""
 import atexit
 import fcntl
 import os
@@ -189,14 +189,14 @@ def _guarded(function, *arguments):
 # ---- beginning and end ------------------------------------------------------------------------
 
 def _leave_first():
-    """At the end of the program, before what was registered until now: JAX lets go of its devices there. What was registered
-    before stays: where the program is ending already, a new one comes too late."""
+    """At the end of the program, before what was registered until now: JAX lets go of its devices there. What was
+    registered before stays: where the program is ending already, a new one comes too late."""
     atexit.register(leave)
 
 
 def listen(run):
-    """From here on this process answers, and so do those that it forks before it takes a device. May be called again. Raises
-    OSError where the folder cannot have a pipe, RuntimeError where there can be no thread."""
+    """From here on this process answers, and so do those that it forks before it takes a device. May be called again.
+    Raises OSError where the folder cannot have a pipe, RuntimeError where there can be no thread."""
     global _listener, _is_set_up
     if _listener is None:
         _listener = _Listener(run)

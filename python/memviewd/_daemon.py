@@ -50,13 +50,14 @@ class Daemon:
         """Is it memviewd, and does it serve this folder?"""
         try:
             about = self.get("about")
-            return about.get("name") == "memviewd" and any(os.path.realpath(each["path"]) == root for each in about["roots"])
+            return (about.get("name") == "memviewd"
+                    and any(os.path.realpath(each["path"]) == root for each in about["roots"]))
         except (OSError, ValueError, KeyError, AttributeError):
             return False
 
     def session_in(self, folder, kind=None, wait_s=SCAN_S):
-        """The session of this kind, or any, that lies in the folder (or file) below the root: that with a failure first, then
-        that with programs. None: there is none."""
+        """The session of this kind, or any, that lies in the folder (or file) below the root: that with a failure
+        first, then that with programs. None: there is none."""
         name = os.path.relpath(folder, self.root)
         end = time.monotonic() + wait_s
         while True:
@@ -71,7 +72,8 @@ class Daemon:
             time.sleep(0.2)
 
     def page(self, session=None, **more):
-        """Address of a session, or of the first page; `more` is what else the page shall show, as its own addresses have it."""
+        """Address of a session, or of the first page; `more` is what else the page shall show, as its own addresses
+        have it."""
         return self.url + ("?" + urllib.parse.urlencode(dict(session=session["id"], **more)) if session else "")
 
     def stop(self):
@@ -91,7 +93,8 @@ def _start(root, options):
     words = [_binary.find(), "--port=0", *options]
     words += ["--logdir=" + root] if os.path.isdir(root) else [root]
     with tempfile.TemporaryFile() as errors:
-        shell = subprocess.Popen(["/bin/sh", "-c", WATCHED, "memviewd", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        shell = subprocess.Popen(["/bin/sh", "-c", WATCHED, "memviewd", *words], stdin=subprocess.PIPE,
+                                 stdout=subprocess.PIPE,
                                  stderr=errors, env=_binary.environment(), start_new_session=True)
         ready = select.select([shell.stdout], [], [], START_S)[0]
         line = shell.stdout.readline().decode("utf-8", "replace").strip() if ready else ""
@@ -100,7 +103,8 @@ def _start(root, options):
             return daemon
         daemon.stop()
         errors.seek(0)
-        raise RuntimeError("memviewd did not start: {}".format(errors.read().decode("utf-8", "replace").strip() or line))
+        raise RuntimeError("memviewd did not start: {}".format(errors.read().decode("utf-8", "replace").strip()
+                                                               or line))
 
 
 def running(root):

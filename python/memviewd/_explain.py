@@ -175,7 +175,8 @@ def _write_compiled(compiled, folder):
     """The program of what is compiled already; RuntimeError where its backend does not give it."""
     program = _jax.program_of(compiled.runtime_executable())
     if program is None:
-        raise RuntimeError("this backend does not tell how the compiled program lays out its memory; explain() the function itself")
+        raise RuntimeError("this backend does not tell how the compiled program lays out its memory; explain() the "
+                           "function itself")
     _write(folder, "program.hlo.pb", program.hlo)
     _write(folder, "program.buffer_assignment.pb", program.assignment)
 
@@ -187,7 +188,8 @@ def _is_unknown_option(error):
 
 
 def _compile(lowered, folder):
-    """Compiles with a dump to the folder; where the compiler takes no such options, without one, and asks what it made."""
+    """Compiles with a dump to the folder; where the compiler takes no such options, without one, and asks what it
+    made."""
     try:
         compiled = lowered.compile(compiler_options=dict(DUMP_OPTIONS, xla_dump_to=folder))
     except Exception as error:
@@ -232,11 +234,12 @@ def _check_capacity(capacity):
 
 
 def explain(f: Any, /, *args: Any, **kwargs: Any) -> Explanation:
-    """Compiles f for these arguments (arrays, or jax.ShapeDtypeStruct; nothing is run) and says whether it fits, where the
-    memory goes and what would make it fit. f: a function, what jax.jit made of it, or what lower() or compile() of that gave,
-    then without arguments. JAX's compilation cache is used as ever.
+    """Compiles f for these arguments (arrays, or jax.ShapeDtypeStruct; nothing is run) and says whether it fits, where
+    the memory goes and what would make it fit. f: a function, what jax.jit made of it, or what lower() or compile() of
+    that gave, then without arguments. JAX's compilation cache is used as ever.
 
-    capacity="v5e" or "80GiB" asks about that device or size, as Explanation.at() does. If f has an argument of that name, it is f's.
+    capacity="v5e" or "80GiB" asks about that device or size, as Explanation.at() does. If f has an argument of that
+    name, it is f's.
 
     Out: Explanation, also where the compiler found no room. Raises what tracing and compiling raise for other reasons,
     NotFound without the memviewd program, RuntimeError for a capacity that is neither a device nor a size."""

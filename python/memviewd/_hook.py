@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `memviewd run` puts in front of PYTHONPATH, as sitecustomize.py: every Python below it reads this as it starts.
 
-It waits for `import torch` and `import jax`, and then your own sitecustomize runs as it would without us. PyTorch records
-who asks for memory from its first call of CUDA on; when a request fails, the allocator's snapshot is written before anything
-is unwound. When an exception that nobody catches ends the program or a thread, _oom.py saves what JAX can tell.
+It waits for `import torch` and `import jax`, and then your own sitecustomize runs as it would without us. PyTorch
+records who asks for memory from its first call of CUDA on; when a request fails, the allocator's snapshot is written
+before anything is unwound. When an exception that nobody catches ends the program or a thread, _oom.py saves what JAX
+can tell.
 
-Nothing here prints or raises into the program. What happened is marked in the file .armed of the run's folder, a line each,
-"WORD PID TEXT", from which `memviewd run` says what was armed: python, torch, jax (imported), cuda (recording), failure (no
-memory), unarmed (why not)."""
+Nothing here prints or raises into the program. What happened is marked in the file .armed of the run's folder, a line
+each, "WORD PID TEXT", from which `memviewd run` says what was armed: python, torch, jax (imported), cuda (recording),
+failure (no memory), unarmed (why not)."""
 import os
 import sys
 

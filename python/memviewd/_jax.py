@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of JAX. Only a JAX that the program itself has imported and that has a device is asked: to say what filled
-the memory nothing is imported, and no device is taken. Every function says "nothing" where JAX cannot tell."""
+"""What is asked of JAX. Only a JAX that the program itself has imported and that has a device is asked: to say what
+filled the memory nothing is imported, and no device is taken. Every function says "nothing" where JAX cannot tell."""
 import collections
 import os
 import sys
@@ -49,8 +49,8 @@ def _line_of(array):
 
 
 def live_arrays():
-    """{"count", "bytes", "arrays": [{"shape", "dtype", "sharding", "bytes", "line"}]}, the largest first, at most MAX_ARRAYS;
-    bytes are those of the whole array on all devices. None where there is no JAX."""
+    """{"count", "bytes", "arrays": [{"shape", "dtype", "sharding", "bytes", "line"}]}, the largest first, at most
+    MAX_ARRAYS; bytes are those of the whole array on all devices. None where there is no JAX."""
     jax = running()
     if jax is None:
         return None

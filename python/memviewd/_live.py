@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes down what this process has in use while it runs: `memviewd watch` and the page Live show it as it goes.
 
-A thread asks PyTorch's allocator, and JAX's devices, every so many seconds, from when the program has taken a device. It
-imports nothing and takes no device. Its file, RUN/.live/rank3.4711-1f2e3d4c, is read by analysis/model/live, a line each:
+A thread asks PyTorch's allocator, and JAX's devices, every so many seconds, from when the program has taken a device.
+It imports nothing and takes no device. Its file, RUN/.live/rank3.4711-1f2e3d4c, is read by analysis/model/live, a line
+each:
 
     device NUMBER KIND TOTAL NAME        KIND: allocator, arrays
     at MS NUMBER LOW HIGH RESERVED FREE  bytes in use since the line before, at the least and at the most; what the
@@ -11,8 +12,8 @@ imports nothing and takes no device. Its file, RUN/.live/rank3.4711-1f2e3d4c, is
     failed TEXT                          nothing more can be asked
     end MS
 
-"-" is what is not known. Lines are appended; when there are many the older ones are joined and the file is replaced. The
-thread is none of the module threading, and takes no signal: see _capture.py."""
+"-" is what is not known. Lines are appended; when there are many the older ones are joined and the file is replaced.
+The thread is none of the module threading, and takes no signal: see _capture.py."""
 import atexit
 import errno
 import os
@@ -67,7 +68,8 @@ class Device(object):
         self.told_peak = self.peak = None  # told by the framework before; (ms, bytes)
 
     def head(self):
-        return "device {} {} {} {}\n".format(self.number, self.kind, _word(self.total), " ".join(self.name.split())[:100])
+        return "device {} {} {} {}\n".format(self.number, self.kind, _word(self.total),
+                                             " ".join(self.name.split())[:100])
 
     def row(self, sample):
         return "at {} {} {} {} {} {}\n".format(sample.ms, self.number, _word(sample.low), _word(sample.high),
@@ -77,8 +79,8 @@ class Device(object):
         return "peak {} {} {}\n".format(self.peak[0], self.number, _word(self.peak[1]))
 
     def take(self, ms, used, told_peak, reserved, free):
-        """One more sample; the lines to append. A peak of the framework that is another one than before is of this moment: it has
-        risen, or the program has set it back."""
+        """One more sample; the lines to append. A peak of the framework that is another one than before is of this
+        moment: it has risen, or the program has set it back."""
         high = used
         if told_peak is not None and told_peak != self.told_peak:
             high = max(used, told_peak)
@@ -112,7 +114,8 @@ class Device(object):
 # ---- asking -------------------------------------------------------------------------------
 
 # What exchanges the mode of a thread in the driver that is loaded.
-EXCHANGES = (("libcuda.so", "cuThreadExchangeStreamCaptureMode"), ("libamdhip64.so", "hipThreadExchangeStreamCaptureMode"))
+EXCHANGES = (("libcuda.so", "cuThreadExchangeStreamCaptureMode"),
+             ("libamdhip64.so", "hipThreadExchangeStreamCaptureMode"))
 RELAXED = 2
 
 
@@ -120,12 +123,13 @@ def _loaded_drivers():
     """[(path, name of its function)]"""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
         paths = {line.split(None, 5)[-1].strip() for line in file if ".so" in line}
-    return [(path, function) for path in sorted(paths) for stem, function in EXCHANGES if stem in os.path.basename(path)]
+    return [(path, function) for path in sorted(paths) for stem, function in EXCHANGES
+            if stem in os.path.basename(path)]
 
 
 def _relax():
-    """From here on, what this thread asks the driver breaks no graph that another thread captures meanwhile. False: that cannot
-    be had, so the driver is not asked."""
+    """From here on, what this thread asks the driver breaks no graph that another thread captures meanwhile. False:
+    that cannot be had, so the driver is not asked."""
     try:
         import ctypes
         modes = [(getattr(ctypes.CDLL(path), function), ctypes.c_int(RELAXED)) for path, function in _loaded_drivers()]
@@ -135,8 +139,8 @@ def _relax():
 
 
 def _torch_devices(known, is_relaxed):
-    """(key, kind, name, total, used, peak, reserved, free) of each GPU that PyTorch's allocator has memory of. Others are
-    not asked: to ask a GPU what is free takes some of it."""
+    """(key, kind, name, total, used, peak, reserved, free) of each GPU that PyTorch's allocator has memory of. Others
+    are not asked: to ask a GPU what is free takes some of it."""
     if _torch.running() is None:
         return
     cuda = sys.modules["torch"].cuda

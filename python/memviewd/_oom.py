@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done when an exception passes that tells of a lack of memory. Whatever goes wrong here is said, never raised."""
+"""What is done when an exception passes that tells of a lack of memory. Whatever goes wrong here is said, never
+raised."""
 import atexit
 import contextlib
 import functools
@@ -242,13 +243,14 @@ def on_oom(function: None = None, *, logdir: Optional[_session.Path] = None) -> 
 
 
 def on_oom(function: Optional[Callable[..., Any]] = None, *, logdir: Optional[_session.Path] = None) -> Any:
-    """Around a step, as `with memviewd.on_oom():` or as a decorator. When an exception passes that tells of a lack of memory
-    (of a device or of the host, of any framework that `memviewd explain` knows), its text, the plans of the loaded programs
-    (on TPUs those that were dumped, with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto), a device profile and the
-    largest live arrays, of PyTorch a snapshot of its allocator (with stacks and events where
-    torch.cuda.memory._record_memory_history() was called before), are saved to a new folder in logdir (./memviewd-runs), the
-    verdict and the address of the page are printed on stderr, and the exception goes on as it was. It costs nothing until then; it may be
-    nested and used by any number of threads. Inside of `memviewd run` all that is saved goes to its folder, and it prints."""
+    """Around a step, as `with memviewd.on_oom():` or as a decorator. When an exception passes that tells of a lack of
+    memory (of a device or of the host, of any framework that `memviewd explain` knows), its text, the plans of the
+    loaded programs (on TPUs those that were dumped, with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto), a device
+    profile and the largest live arrays, of PyTorch a snapshot of its allocator (with stacks and events where
+    torch.cuda.memory._record_memory_history() was called before), are saved to a new folder in logdir
+    (./memviewd-runs), the verdict and the address of the page are printed on stderr, and the exception goes on as it
+    was. It costs nothing until then; it may be nested and used by any number of threads. Inside of `memviewd run` all
+    that is saved goes to its folder, and it prints."""
     around = _OnOom(logdir)
     return around if function is None else around(function)
 
@@ -256,8 +258,8 @@ def on_oom(function: Optional[Callable[..., Any]] = None, *, logdir: Optional[_s
 # ---- every exception that nobody catches ------------------------------------------------------
 
 def _open_for_captures(logdir):
-    """A Session that is there from here on, so that `memviewd capture` finds it; its end leaves nothing where nothing was
-    captured. None: the hook of `memviewd run` answers, or there can be none."""
+    """A Session that is there from here on, so that `memviewd capture` finds it; its end leaves nothing where nothing
+    was captured. None: the hook of `memviewd run` answers, or there can be none."""
     if "_memviewd_hook" in sys.modules:
         return None
     session = None
@@ -329,8 +331,9 @@ _installed = None
 
 def install(logdir: Optional[_session.Path] = None) -> Installed:
     """on_oom() for every exception that nobody catches: of the program, of its threads, of a cell of a notebook. The
-    traceback is printed as before. `memviewd capture` can ask the process what it holds: for that it has a folder in logdir from
-    here on, which goes again when it holds nothing. Out: what remove() takes away again; a second call replaces the first."""
+    traceback is printed as before. `memviewd capture` can ask the process what it holds: for that it has a folder in
+    logdir from here on, which goes again when it holds nothing. Out: what remove() takes away again; a second call
+    replaces the first."""
     global _installed
     if _installed is not None:
         _installed.remove()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where something is saved: a folder "run-TIME-PID" in the folder of all runs, as `memviewd run` makes them, so that either
-shows and tidies up what the other left. A lock on run.lock in it says that its program still runs."""
+"""Where something is saved: a folder "run-TIME-PID" in the folder of all runs, as `memviewd run` makes them, so that
+either shows and tidies up what the other left. A lock on run.lock in it says that its program still runs."""
 import errno
 import fcntl
 import itertools
@@ -28,7 +28,8 @@ _open = {}  # absolute folder of all runs → (process id, the Session that is b
 
 
 class Session:
-    """path: its folder; all: the folder that it lies in; is_ours: False inside of `memviewd run`, which keeps the text"""
+    """path: its folder; all: the folder that it lies in; is_ours: False inside of `memviewd run`, which keeps the
+    text"""
 
     def __init__(self, path, lock=None, is_ours=True):
         self.path, self.all, self.is_ours = path, os.path.dirname(path), is_ours
@@ -128,8 +129,8 @@ def _is_own(path):
 
 
 def _make(folder):
-    """A new run in the folder; raises OSError. It gets the name of a run when it is locked: a run that ends at this moment
-    would take one without a lock for one that has ended."""
+    """A new run in the folder; raises OSError. It gets the name of a run when it is locked: a run that ends at this
+    moment would take one without a lock for one that has ended."""
     os.makedirs(folder, exist_ok=True)
     folder = os.path.realpath(folder)
     begun = tempfile.mkdtemp(prefix=".new-", dir=folder)
@@ -159,8 +160,8 @@ def _rename(begun, folder):
 
 
 def _own_below_tmp():
-    """A folder for this user alone. Its name can be foreseen, so that anybody may have made something else of it: then a new
-    one is taken, whose name cannot."""
+    """A folder for this user alone. Its name can be foreseen, so that anybody may have made something else of it: then
+    a new one is taken, whose name cannot."""
     path = os.path.join(tempfile.gettempdir(), "{}-{}".format(DEFAULT_NAME, os.geteuid()))
     try:
         os.mkdir(path, 0o700)

@@ -77,7 +77,8 @@ class Page:
     session: Optional[Dict[str, Any]]
     height: int
 
-    def __init__(self, daemon: Any, session: Optional[Dict[str, Any]] = None, height: int = HEIGHT, **more: Any) -> None:
+    def __init__(self, daemon: Any, session: Optional[Dict[str, Any]] = None, height: int = HEIGHT,
+                 **more: Any) -> None:
         self.daemon, self.session, self.height = daemon, session, height
         self.url = daemon.page(session, **more)
         self._is_framed = bool(frame_options())
@@ -140,10 +141,11 @@ def daemon_for(root):
     return _daemon.ours(root) or _daemon.running(root) or _daemon.serve(root)
 
 
-def page_of(path: _session.Path, root: Optional[str] = None, height: int = HEIGHT, kind: Optional[str] = None, **more: Any) -> Page:
-    """The page of a folder or file; `root`: what is served, path itself or a folder above it; `kind` and `more` as for the
-    daemon's session_in() and page(). Raises FileNotFoundError, and NotFound, RuntimeError or OSError when the daemon cannot
-    be had."""
+def page_of(path: _session.Path, root: Optional[str] = None, height: int = HEIGHT, kind: Optional[str] = None,
+            **more: Any) -> Page:
+    """The page of a folder or file; `root`: what is served, path itself or a folder above it; `kind` and `more` as for
+    the daemon's session_in() and page(). Raises FileNotFoundError, and NotFound, RuntimeError or OSError when the
+    daemon cannot be had."""
     path = os.path.realpath(os.fspath(path))
     if not os.path.exists(path):
         raise FileNotFoundError("{} is neither a file nor a folder".format(path))
@@ -161,12 +163,12 @@ def _page_of_id(session, logdir, height):
 
 
 def show(session_or_path: Any = None, logdir: Optional[_session.Path] = None, height: int = HEIGHT) -> Page:
-    """Shows the page of a folder, a file, a session of `logdir` (its id or name), what explain() or watch() gave, or, without
-    any, of `logdir` (./memviewd-runs). The daemon is one that serves it already, else a new one on a free port of this machine,
-    which ends with this program. In a notebook the page is shown, else its address is printed.
+    """Shows the page of a folder, a file, a session of `logdir` (its id or name), what explain() or watch() gave, or,
+    without any, of `logdir` (./memviewd-runs). The daemon is one that serves it already, else a new one on a free port
+    of this machine, which ends with this program. In a notebook the page is shown, else its address is printed.
 
-    Out: Page, which IPython shows. Raises FileNotFoundError where nothing is there, NotFound without the memviewd program, RuntimeError or OSError
-    when the daemon does not start."""
+    Out: Page, which IPython shows. Raises FileNotFoundError where nothing is there, NotFound without the memviewd
+    program, RuntimeError or OSError when the daemon does not start."""
     what = getattr(session_or_path, "page", session_or_path)
     if callable(what):
         page = what(height)

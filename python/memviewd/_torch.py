@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked of PyTorch. As of JAX (_jax.py): only one that the program itself has imported and that has taken a GPU."""
+"""What is asked of PyTorch. As of JAX (_jax.py): only one that the program itself has imported and that has taken a
+GPU."""
 import sys
 
 from . import _hook
 
 
 def running():
-    """The module torch.cuda.memory of a PyTorch that has taken a GPU and can tell what its allocator holds, else None."""
+    """The module torch.cuda.memory of a PyTorch that has taken a GPU and can tell what its allocator holds, else
+    None."""
     cuda = getattr(sys.modules.get("torch"), "cuda", None)
     if cuda is None or not getattr(cuda, "is_initialized", lambda: False)():
         return None
@@ -26,8 +28,8 @@ def has_written():
 
 
 def write_snapshot(path):
-    """The allocator's segments and blocks, and its events where _record_memory_history() was called before. Out: was there
-    anything to write?"""
+    """The allocator's segments and blocks, and its events where _record_memory_history() was called before. Out: was
+    there anything to write?"""
     memory = running()
     if memory is None:
         return False

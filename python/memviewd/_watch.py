@@ -95,7 +95,8 @@ class Watch:
 
     def page(self, height: int = _show.HEIGHT) -> _show.Page:
         """Its page: see show()."""
-        return _show.page_of(self.folder, self._session.all, height, kind="profiles", tool="device_memory", view="series")
+        return _show.page_of(self.folder, self._session.all, height, kind="profiles", tool="device_memory",
+                             view="series")
 
     # ---- the thread ----
 
@@ -121,7 +122,8 @@ class Watch:
     def _thin(self):
         """Of the older half every second profile goes, until both limits are kept; the first and the newest stay."""
         profiles = [(path, os.path.getsize(path)) for _, path in self._session.profiles()]
-        while len(profiles) > 2 and (len(profiles) > self._max_profiles or sum(size for _, size in profiles) > self._max_bytes):
+        while len(profiles) > 2 and (len(profiles) > self._max_profiles
+                                     or sum(size for _, size in profiles) > self._max_bytes):
             older = max(len(profiles) // 2, 2)
             going = profiles[1:older:2]
             if self.removed_count == 0:
@@ -133,12 +135,14 @@ class Watch:
             profiles = [each for each in profiles if each not in going]
 
 
-def watch(every: float = 30, logdir: Optional[_session.Path] = None, max_profiles: int = MAX_PROFILES, max_bytes: int = MAX_BYTES) -> Watch:
-    """Writes JAX's device profile now and every so many seconds to a new folder in logdir (./memviewd-runs, or the folder of
-    `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. Its page shows the series
-    while it grows, and what grows in it. What PyTorch's allocator and JAX's devices have in use is written, too, once a second
-    or as often as every: the page Live (?tool=live) shows it as it goes. A profile holds live arrays by the line that made them, not the temporaries of a
-    running program. Nothing is written before JAX or PyTorch has taken a device.
+def watch(every: float = 30, logdir: Optional[_session.Path] = None, max_profiles: int = MAX_PROFILES,
+          max_bytes: int = MAX_BYTES) -> Watch:
+    """Writes JAX's device profile now and every so many seconds to a new folder in logdir (./memviewd-runs, or the
+    folder of `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. Its page
+    shows the series while it grows, and what grows in it. What PyTorch's allocator and JAX's devices have in use is
+    written, too, once a second or as often as every: the page Live (?tool=live) shows it as it goes. A profile holds
+    live arrays by the line that made them, not the temporaries of a running program. Nothing is written before JAX or
+    PyTorch has taken a device.
 
     Out: Watch. Raises ValueError, and OSError when the folder cannot be made."""
     return Watch(every, logdir, max_profiles, max_bytes)

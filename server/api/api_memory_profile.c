@@ -95,7 +95,8 @@ static void take_host(struct overview *overview, struct store *store, const stru
 static int worst_first(const void *left, const void *right)
 {
     const struct api_memory_profile_ranked *a = left, *b = right;
-    return ORDER(b->pool.is_device, a->pool.is_device) ?: ORDER(b->pool.failure_count > 0, a->pool.failure_count > 0) ?: ORDER(b->pool.peak_bytes, a->pool.peak_bytes) ?: ORDER(a->order, b->order);
+    return ORDER(b->pool.is_device, a->pool.is_device) ?: ORDER(b->pool.failure_count > 0, a->pool.failure_count > 0)
+           ?: ORDER(b->pool.peak_bytes, a->pool.peak_bytes) ?: ORDER(a->order, b->order);
 }
 
 /* Largest less smallest peak of the pools of devices, -1 when there are fewer than two. */

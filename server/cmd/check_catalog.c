@@ -68,8 +68,8 @@ static char *newest_find(struct catalog *catalog, const char *job, const char *c
         "SELECT commit FROM points WHERE job = $1 AND kind = 'module' AND commit IS NOT NULL AND "
         "needed_bytes IS NOT NULL ORDER BY first_at DESC NULLS LAST, commit LIMIT 1";
     static const char of_label[] =
-        "SELECT p.commit FROM points AS p WHERE p.job = $1 AND p.kind = 'module' AND p.commit IS NOT NULL AND p.needed_bytes "
-        "IS NOT NULL AND EXISTS (SELECT FROM rows AS r WHERE r.point_id = p.point_id AND r.labels @> "
+        "SELECT p.commit FROM points AS p WHERE p.job = $1 AND p.kind = 'module' AND p.commit IS NOT NULL AND "
+        "p.needed_bytes IS NOT NULL AND EXISTS (SELECT FROM rows AS r WHERE r.point_id = p.point_id AND r.labels @> "
         "jsonb_build_object($2::text, $3::text)) ORDER BY p.first_at DESC NULLS LAST, p.commit LIMIT 1";
     struct catalog_answer answer = {.texts = BUF_INIT, .places = BUF_INIT};
     char *key = commit[strlen(NEWEST)] ? memory_text(commit + strlen(NEWEST) + 1) : NULL;

@@ -231,9 +231,9 @@ static bool device_add(struct fitting *fitting, const char *name)
 {
     struct analysis_device device;
     if (!analysis_device_find(name, &device)) {
-        log_line(
-            "--device: there is no device \"%s\"; names are v5e, v6e, H100-80G, H200, A100-80G, MI300X, … (docs/use/fit.md)",
-            name);
+        log_line("--device: there is no device \"%s\"; names are v5e, v6e, H100-80G, H200, A100-80G, MI300X, … "
+                 "(docs/use/fit.md)",
+                 name);
         return false;
     }
     for (size_t at = 0; at < fitting->device_count; at++)
@@ -268,7 +268,8 @@ int cmd_fit(const struct options *options)
     int result = COMMANDS_UNUSABLE;
     if (options->paths.count != 1) {
         log_line(
-            "fit wants one PATH: an HLO file, a dump, a trace, a snapshot of PyTorch or a folder of them (--help tells more)");
+            "fit wants one PATH: an HLO file, a dump, a trace, a snapshot of PyTorch or a folder of them (--help tells "
+            "more)");
         return COMMANDS_UNUSABLE;
     }
     if (options->part_count < 1 || options->part_count > PART_COUNT_MAX) {

@@ -79,8 +79,8 @@ bool serve_options_check(const struct options *options, char *reason, size_t rea
     const char *fault = NULL;
     if (options->logdirs.count + options->paths.count == 0 && !options->is_demo && !options->catalog &&
         !options->capture_logdir)
-        fault =
-            "nothing to show: give --logdir=DIR, files or folders, --catalog=URL or --demo (./memviewd-runs is not there)";
+        fault = "nothing to show: give --logdir=DIR, files or folders, --catalog=URL or --demo (./memviewd-runs is not "
+                "there)";
     else if (options->port < 0 || options->port > 65535)
         fault = "--port must be a number from 0 to 65535";
     else if (options->memory_limit_mib < 0 || options->memory_limit_mib > MAX_LIMIT_MIB)

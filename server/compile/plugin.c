@@ -40,8 +40,8 @@ static const struct plugin_search {
      "import glob, importlib.util\n"
      "spec = importlib.util.find_spec('jax_plugins')\n"
      "folders = list(spec.submodule_search_locations or []) if spec else []\n"
-     "files = [file for folder in folders for file in glob.glob(glob.escape(folder) + '/xla_cuda*/xla_cuda_plugin.so')]\n"
-     "print(max(files, key=lambda file: file.split('/')[-2], default=''))",
+     "files = [file for folder in folders for file in glob.glob(glob.escape(folder) + "
+     "'/xla_cuda*/xla_cuda_plugin.so')]\nprint(max(files, key=lambda file: file.split('/')[-2], default=''))",
      "python3 has no xla_cuda plug-in of JAX (pip install \"jax[cuda12]\"; no GPU is needed)"},
 };
 

@@ -11,9 +11,9 @@ START_TEST(of_microbatches_the_size_counts)
 {
     open_program(
         "scheduled body { p = " STATE " parameter(0) i = s32[] get-tuple-element(p) index=0 "
-        "xs = f32[4,8,16] get-tuple-element(p) index=1 w = f32[16,16] get-tuple-element(p) index=2 z = s32[] constant() "
-        "d = f32[1,8,16] dynamic-slice(xs, i, z, z) \"jit(f)/while/body/dynamic_slice\" x = f32[8,16] reshape(d) "
-        "h = f32[8,16] dot(x, w) lhs={1} rhs={0} \"jit(f)/while/body/closed_call/jvp(f)/dot_general\" "
+        "xs = f32[4,8,16] get-tuple-element(p) index=1 w = f32[16,16] get-tuple-element(p) index=2 z = s32[] "
+        "constant() d = f32[1,8,16] dynamic-slice(xs, i, z, z) \"jit(f)/while/body/dynamic_slice\" x = f32[8,16] "
+        "reshape(d) h = f32[8,16] dot(x, w) lhs={1} rhs={0} \"jit(f)/while/body/closed_call/jvp(f)/dot_general\" "
         "g = f32[16,16] dot(x, h) lhs={0} rhs={0} \"jit(f)/while/body/closed_call/transpose(jvp(f))/dot_general\" "
         "ROOT t = " STATE " tuple(i, xs, g) } condition { q = " STATE " parameter(0) ROOT c = pred[] constant() } "
         "main { images = f32[32,16] parameter(0) \"images\" !arg w = f32[16,16] parameter(1) \"params['w']\" !arg "

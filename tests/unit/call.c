@@ -4,9 +4,10 @@
 
 #include "whatif/call.h"
 
-#define SPEC(devices, least)                                                                                                  \
-    "mesh = jax.make_mesh((" devices                                                                                          \
-    ",), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] for i, n in " \
+#define SPEC(devices, least)                                                                                           \
+    "mesh = jax.make_mesh((" devices                                                                                   \
+    ",), (\"data\",), axis_types=(jax.sharding.AxisType.Auto,)); spec = lambda x: next(([None] * i + [\"data\"] for "  \
+    "i, n in "                                                                                                         \
     "enumerate(x.shape) if n % " devices " == 0 and x.size >= " least "), []); "
 #define PUT "jax.device_put(x, jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec(x))))"
 
@@ -19,9 +20,11 @@ START_TEST(every_kind_has_its_line)
         {"donate=0,1", "jax.jit(step, donate_argnums=(0,1))"},
         {"cast=opt_state*.mu*:bf16", "optax.adamw(…, mu_dtype=jnp.bfloat16)"},
         {"cast=params*:float16",
-         "params = jax.tree.map(lambda x: x.astype(jnp.float16) if jnp.issubdtype(x.dtype, jnp.floating) else x, params)"},
+         "params = jax.tree.map(lambda x: x.astype(jnp.float16) if jnp.issubdtype(x.dtype, jnp.floating) else x, "
+         "params)"},
         {"cast=opt_state*:int8",
-         "opt_state = jax.tree.map(lambda x: x.astype(jnp.int8) if jnp.issubdtype(x.dtype, jnp.floating) else x, opt_state)"},
+         "opt_state = jax.tree.map(lambda x: x.astype(jnp.int8) if jnp.issubdtype(x.dtype, jnp.floating) else x, "
+         "opt_state)"},
         {"cast=layer_0:fp8", "x.astype(jnp.float8_e4m3fn) where layer_0 is computed"},
         {"checkpoint=*", "layer = jax.checkpoint(layer)  # of a scan: jax.lax.scan(jax.checkpoint(body), …)"},
         {"checkpoint=tanh", "layer = jax.checkpoint(layer)  # where jax.named_scope is tanh"},
@@ -109,8 +112,8 @@ START_TEST(all_arguments_of_a_batch_are_cut)
     ck_assert_str_eq(result.call, "x[:, :4]");
     open_program(
         "scheduled main { t = f32[8,64] parameter(0) \"frames\" !arg m = f32[64,8] parameter(1) \"mask\" !arg "
-        "s = f32[16] parameter(2) \"scales\" !arg n = f32[8,64] transpose(m) dimensions={1,0} \"jit(f)/transpose\" !temp "
-        "y = f32[8,64] multiply(t, n) \"jit(f)/mul\" !temp ROOT z = f32[8,64] negate(y) \"jit(f)/neg\" !out }");
+        "s = f32[16] parameter(2) \"scales\" !arg n = f32[8,64] transpose(m) dimensions={1,0} \"jit(f)/transpose\" "
+        "!temp y = f32[8,64] multiply(t, n) \"jit(f)/mul\" !temp ROOT z = f32[8,64] negate(y) \"jit(f)/neg\" !out }");
     saves("batch=0.5@frames:0");
     ck_assert_str_eq(result.call, "frames, mask = frames[:4], mask[:, :4]");
 }
@@ -278,9 +281,10 @@ START_TEST(of_an_optimizers_state_only_what_is_stored_is_smaller)
 {
     open_program(
         "scheduled main { w = f32[64,64] parameter(0) \"params['w']\" !arg m = f32[64,64] parameter(1) "
-        "\"opt_state[0].mu['w']\" !arg k = f32[1,64] parameter(2) \"x\" !arg i = s32[] constant() d = f32[64,64] dynamic-update-slice(m, k, i, i) \"jit(f)/dus\" !temp "
-        "e = f32[64,64] tanh(d) \"jit(f)/tanh\" !temp n = f32[64,64] add(m, e) \"jit(f)/add\" !out "
-        "y = f32[64,64] subtract(w, e) \"jit(f)/sub\" !out ROOT t = (f32[64,64], f32[64,64]) tuple(y, n) }");
+        "\"opt_state[0].mu['w']\" !arg k = f32[1,64] parameter(2) \"x\" !arg i = s32[] constant() d = f32[64,64] "
+        "dynamic-update-slice(m, k, i, i) \"jit(f)/dus\" !temp e = f32[64,64] tanh(d) \"jit(f)/tanh\" !temp n = "
+        "f32[64,64] add(m, e) \"jit(f)/add\" !out y = f32[64,64] subtract(w, e) \"jit(f)/sub\" !out ROOT t = "
+        "(f32[64,64], f32[64,64]) tuple(y, n) }");
     ck_assert_int_eq(saves("cast=mu:bf16"), 2 * 64 * 64 * 2); /* as it was, as it becomes */
 }
 END_TEST

@@ -13,8 +13,8 @@ static const struct {
     int64_t space;
     uint64_t available_bytes, needed_bytes; /* needed 0: not said */
 } texts[] = {
-    {"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO temporaries "
-     "(33.49G) exceeds available HBM (15.75G). HLO module: jit_train_step.",
+    {"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO "
+     "temporaries (33.49G) exceeds available HBM (15.75G). HLO module: jit_train_step.",
      0, GIB(1575), GIB(3349)},
     {"Ran out of memory in memory space hbm. Used 55.24G of 31.25G hbm. Exceeded hbm capacity by 23.99G.", 0, GIB(3125),
      GIB(5524)},

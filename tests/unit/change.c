@@ -160,8 +160,8 @@ END_TEST
 
 /* Two arguments of one shape, and one result of it. */
 static const char *const rivals =
-    "scheduled module=jit_step main { a = f32[64,64] parameter(0) \"params\" !arg b = f32[64,64] parameter(1) \"cache\" "
-    "!arg c = f32[64,64] add(a, b) !out ROOT t = (f32[64,64]) tuple(c) }";
+    "scheduled module=jit_step main { a = f32[64,64] parameter(0) \"params\" !arg b = f32[64,64] parameter(1) "
+    "\"cache\" !arg c = f32[64,64] add(a, b) !out ROOT t = (f32[64,64]) tuple(c) }";
 
 START_TEST(a_result_is_given_once)
 {
@@ -249,8 +249,8 @@ END_TEST
 START_TEST(a_sequence_and_the_token_behind_it)
 {
     open_program(
-        "scheduled main { t = s32[8,129] parameter(0) \"tokens\" !arg e = f32[1000,16] parameter(1) \"params['e']\" !arg "
-        "i = s32[8,128] slice(t) slice={0:8:1,0:128:1} \"jit(f)/slice\" !temp "
+        "scheduled main { t = s32[8,129] parameter(0) \"tokens\" !arg e = f32[1000,16] parameter(1) \"params['e']\" "
+        "!arg i = s32[8,128] slice(t) slice={0:8:1,0:128:1} \"jit(f)/slice\" !temp "
         "r = s32[8,128,1] reshape(i) \"jit(f)/reshape\" !temp "
         "g = f32[8,128,16] gather(e, r) offset={2} collapsed={0} vector=2 \"jit(f)/gather\" !temp "
         "ROOT y = f32[8,128,16] exponential(g) \"jit(f)/exp\" !out }");
@@ -294,10 +294,9 @@ END_TEST
  * arguments that begin with other sizes have no batch together. */
 START_TEST(what_is_no_batch)
 {
-    open_program(
-        "scheduled main { m = f32[64,96,8] parameter(0) \"m\" !arg z = f32[96,96,4] parameter(1) \"z\" !arg "
-        "w = f32[8,4] parameter(2) \"params['w']\" !arg a = f32[64,96,4] dot(m, w) lhs={2} rhs={0} \"jit(f)/dot_general\" "
-        "!temp ROOT y = f32[96,96,4] exponential(z) \"jit(f)/exp\" !out }");
+    open_program("scheduled main { m = f32[64,96,8] parameter(0) \"m\" !arg z = f32[96,96,4] parameter(1) \"z\" !arg "
+                 "w = f32[8,4] parameter(2) \"params['w']\" !arg a = f32[64,96,4] dot(m, w) lhs={2} rhs={0} "
+                 "\"jit(f)/dot_general\" !temp ROOT y = f32[96,96,4] exponential(z) \"jit(f)/exp\" !out }");
     refused("batch=0.5", "such as batch=0.5@m:0 (64)");
     refused("sequence=0.5", "such as sequence=0.5@m:1 (96)");
     saves("batch=0.5@m:0");

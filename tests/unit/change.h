@@ -15,8 +15,8 @@ static struct change_result result;
 /* One layer, Adam; 16,384 bytes each of the parameter and its moments, 8,192 of the batch and of what is computed. */
 __attribute__((unused)) static const char *const step =
     "scheduled module=jit_step main { w = f32[64,64] parameter(0) \"params['w']\" !arg "
-    "m = f32[64,64] parameter(1) \"opt_state[0].mu['w']\" !arg n = f32[64,64] parameter(2) \"opt_state[0].nu['w']\" !arg "
-    "x = f32[32,64] parameter(3) \"batch\" !arg "
+    "m = f32[64,64] parameter(1) \"opt_state[0].mu['w']\" !arg n = f32[64,64] parameter(2) \"opt_state[0].nu['w']\" "
+    "!arg x = f32[32,64] parameter(3) \"batch\" !arg "
     "h = f32[32,64] dot(x, w) lhs={1} rhs={0} \"jit(step)/jvp(layer_0)/dot_general\" !temp "
     "e = f32[32,64] tanh(h) \"jit(step)/jvp(layer_0)/tanh\" !temp "
     "d = f32[32,64] multiply(e, h) \"jit(step)/transpose(jvp(layer_0))/times\" !temp frees={h,e} "

@@ -51,8 +51,8 @@ START_TEST(what_is_cast_wide_stays_wide)
 {
     open_program(
         "scheduled main { x = bf16[64,64] parameter(0) \"x\" !arg w = f32[64,64] parameter(1) \"w\" !arg "
-        "c = f32[64,64] convert(x) \"jit(f)/convert_element_type\" !temp e = f32[64,64] exponential(c) \"jit(f)/exp\" !temp "
-        "s = f32[64,64] exponential(w) \"jit(f)/exp\" !temp ROOT y = f32[64,64] add(e, s) \"jit(f)/add\" !out }");
+        "c = f32[64,64] convert(x) \"jit(f)/convert_element_type\" !temp e = f32[64,64] exponential(c) \"jit(f)/exp\" "
+        "!temp s = f32[64,64] exponential(w) \"jit(f)/exp\" !temp ROOT y = f32[64,64] add(e, s) \"jit(f)/add\" !out }");
     saves("cast=*:bf16");
     ck_assert_int_eq(changed.rows[1].bytes, 8192); /* w */
     for (uint32_t i = 0; i < changed.row_count; i++) {
@@ -69,8 +69,8 @@ START_TEST(numbers_made_of_pixels_stay_wide)
 {
     static const char *const program =
         "scheduled main { x = %s[64,64] parameter(0) \"images\" !arg w = f32[64,64] parameter(1) \"w\" !arg "
-        "k = f32[] constant() b = f32[64,64] broadcast(k) c = f32[64,64] convert(x) \"jit(f)/convert_element_type\" !temp "
-        "d = f32[64,64] divide(c, %s) \"jit(f)/div\" !temp ROOT y = f32[64,64] tanh(d) \"jit(f)/tanh\" !out }";
+        "k = f32[] constant() b = f32[64,64] broadcast(k) c = f32[64,64] convert(x) \"jit(f)/convert_element_type\" "
+        "!temp d = f32[64,64] divide(c, %s) \"jit(f)/div\" !temp ROOT y = f32[64,64] tanh(d) \"jit(f)/tanh\" !out }";
     static const char *const cases[][2] = {{"u32", "b"}, {"u32", "w"}, {"pred", "b"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         open_program(arena_format(&arena, program, cases[i][0], cases[i][1]));

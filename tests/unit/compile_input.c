@@ -154,8 +154,9 @@ END_TEST
 static const struct {
     const char *text, *device, *topology; /* NULL: not told */
 } TEXTS[] = {
-    {"replica_count: 1\ntpu_topology_args {\n  version: TPU_VERSION_VIPERFISH\n  variant: \"lite\"\n  chips_per_host_bounds {\n"
-     "    x: 2\n    y: 2\n    z: 1\n  }\n  host_bounds {\n    x: 2\n    y: 1\n    z: 1\n  }\n}\n",
+    {"replica_count: 1\ntpu_topology_args {\n  version: TPU_VERSION_VIPERFISH\n  variant: \"lite\"\n  "
+     "chips_per_host_bounds {\n    x: 2\n    y: 2\n    z: 1\n  }\n  host_bounds {\n    x: 2\n    y: 1\n    z: 1\n  "
+     "}\n}\n",
      "v5e", "v5e:4x2"},
     {"  version: TPU_VERSION_VIPERFISH\n  host_bounds {\n    x: 99999999999999999999\n", "v5p", NULL},
     {"platform_version: \"TFRT TPU v6 lite\\nBuilt on\"\n", "v6e", NULL},

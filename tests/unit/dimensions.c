@@ -104,7 +104,8 @@ START_TEST(products)
           "ROOT s = f32[2,8,64,128] dot(q, k) lhs={3} rhs={3} lhs_batch={0,2} rhs_batch={0,2} }",
           "q:0=1 q:1=32 k:1=256 q:3=16", "s[1,8,32,256] k[1,256,8,16] q[1,32,8,16]");
     check(
-        "main { x = f32[64,16] parameter(0) w = f32[16,48] parameter(1) ROOT y = f32[64,48] dot(x, w) lhs={1} rhs={0} }",
+        "main { x = f32[64,16] parameter(0) w = f32[16,48] parameter(1) ROOT y = f32[64,48] dot(x, w) lhs={1} rhs={0} "
+        "}",
         "x:0=32 w:1=24", "y[32,24] w[16,24] x[32,16]");
 }
 END_TEST
@@ -166,14 +167,12 @@ END_TEST
 /* Which of two dimensions a product changes with is not known: the one that has the size that is asked for. */
 START_TEST(the_size_that_is_asked_for_is_chosen)
 {
-    check(
-        "main { x = f32[8] parameter(0) y = f32[128] parameter(1) m = f32[1024] parameter(2) ROOT s = f32[128,8] reshape(m) "
-        "}",
-        "x:0=4 m:0=512", "s[128,4]");
-    check(
-        "main { x = f32[8] parameter(0) y = f32[128] parameter(1) m = f32[1024] parameter(2) ROOT s = f32[128,8] reshape(m) "
-        "}",
-        "y:0=64 m:0=512", "s[64,8]");
+    check("main { x = f32[8] parameter(0) y = f32[128] parameter(1) m = f32[1024] parameter(2) ROOT s = f32[128,8] "
+          "reshape(m) }",
+          "x:0=4 m:0=512", "s[128,4]");
+    check("main { x = f32[8] parameter(0) y = f32[128] parameter(1) m = f32[1024] parameter(2) ROOT s = f32[128,8] "
+          "reshape(m) }",
+          "y:0=64 m:0=512", "s[64,8]");
     /* none has it: the outermost */
     check("main { m = f32[1024] parameter(0) ROOT s = f32[128,8] reshape(m) }", "m:0=512", "s[64,8]");
 }
@@ -187,8 +186,8 @@ START_TEST(one_that_a_loop_goes_through_is_not_chosen)
         "d = f32[1,128] dynamic-slice(a, i, z) u = f32[8,128] dynamic-update-slice(a, d, i, z) "
         "ROOT t = (f32[8,128], s32[]) tuple(u, i) } "
         "condition { q = (f32[8,128], s32[]) parameter(0) ROOT c = pred[] constant() } "
-        "main { m = f32[1024] parameter(0) s = f32[8,128] reshape(m) n = s32[] parameter(1) t0 = (f32[8,128], s32[]) tuple(s, n) "
-        "ROOT w = (f32[8,128], s32[]) while(t0) calls=body,condition }";
+        "main { m = f32[1024] parameter(0) s = f32[8,128] reshape(m) n = s32[] parameter(1) t0 = (f32[8,128], s32[]) "
+        "tuple(s, n) ROOT w = (f32[8,128], s32[]) while(t0) calls=body,condition }";
     check(program, "m:0=512", "s[8,64] w#0[8,64] u[8,64] d[1,64]");
 }
 END_TEST
@@ -222,12 +221,12 @@ START_TEST(parts)
           "y[1,128]");
     check("main { x = f32[8,128] parameter(0) z = f32[] constant() ROOT y = f32[8,130] pad(x, z) pad={0:0:0,1:1:0} }",
           "x:1=64 x:0=4", "y[4,66]");
-    check(
-        "main { a = f32[8,128] parameter(0) b = f32[8,32] parameter(1) ROOT y = f32[8,160] concatenate(a, b) dimensions={1} }",
-        "a:1=64 a:0=4", "b[4,32] y[4,96]");
-    check(
-        "main { a = f32[8,64] parameter(0) b = f32[8,64] parameter(1) ROOT y = f32[8,128] concatenate(a, b) dimensions={1} }",
-        "y:1=64", "a[8,32] b[8,32]");
+    check("main { a = f32[8,128] parameter(0) b = f32[8,32] parameter(1) ROOT y = f32[8,160] concatenate(a, b) "
+          "dimensions={1} }",
+          "a:1=64 a:0=4", "b[4,32] y[4,96]");
+    check("main { a = f32[8,64] parameter(0) b = f32[8,64] parameter(1) ROOT y = f32[8,128] concatenate(a, b) "
+          "dimensions={1} }",
+          "y:1=64", "a[8,32] b[8,32]");
     check("main { x = f32[8,128] parameter(0) i = s32[] parameter(1) ROOT y = f32[8,16] dynamic-slice(x, i, i) }",
           "x:1=64 x:0=4", "y[4,16]");
     check("main { x = f32[8,128] parameter(0) u = f32[8,16] parameter(1) i = s32[] parameter(2) "
@@ -255,10 +254,9 @@ START_TEST(gathers_and_scatters)
           "ROOT y = f32[1000,64] scatter(table, tokens, u) window={2} inserted={0} vector=2 calls=add }",
           "tokens:0=4 table:1=32", "u[4,128,32] y[1000,32]");
     /* batched: rows of each its own */
-    check(
-        "main { x = f32[8,1000] parameter(0) i = s32[8,128,1] parameter(1) ROOT y = f32[8,128] gather(x, i) collapsed={1} "
-        "operand_batching={0} indices_batching={0} vector=2 }",
-        "x:0=4", "i[4,128,1] y[4,128]");
+    check("main { x = f32[8,1000] parameter(0) i = s32[8,128,1] parameter(1) ROOT y = f32[8,128] gather(x, i) "
+          "collapsed={1} operand_batching={0} indices_batching={0} vector=2 }",
+          "x:0=4", "i[4,128,1] y[4,128]");
 }
 END_TEST
 
@@ -266,7 +264,8 @@ START_TEST(what_is_run_hands_on)
 {
     check(
         "fused { p = f32[8,16] parameter(0) ROOT e = f32[8,16] exponential(p) } "
-        "main { x = f32[8,16] parameter(0) y = f32[8,16] fusion(x) calls=fused ROOT z = f32[8,16] call(y) calls=fused }",
+        "main { x = f32[8,16] parameter(0) y = f32[8,16] fusion(x) calls=fused ROOT z = f32[8,16] call(y) calls=fused "
+        "}",
         "x:0=4", "p[4,16] e[4,16] y[4,16] z[4,16]");
     check("one { p = f32[8,16] parameter(0) ROOT e = f32[8,16] exponential(p) } "
           "two { q = f32[8,16] parameter(0) ROOT n = f32[8,16] negate(q) } "
@@ -277,9 +276,9 @@ START_TEST(what_is_run_hands_on)
           "main { x = f32[8,16] parameter(0) s = ((f32[8,16]), f32[8,16], u32[]) async-start(x) calls=wrapped "
           "ROOT d = f32[8,16] async-done(s) }",
           "x:0=4", "p[4,16] e[4,16] s#0[4,16] s#1[4,16] d[4,16]");
-    check(
-        "main { x = f32[8,16] parameter(0) s = (f32[8,16], f32[8,16], u32[]) copy-start(x) ROOT d = f32[8,16] copy-done(s) }",
-        "x:0=4", "s#0[4,16] s#1[4,16] d[4,16]");
+    check("main { x = f32[8,16] parameter(0) s = (f32[8,16], f32[8,16], u32[]) copy-start(x) ROOT d = f32[8,16] "
+          "copy-done(s) }",
+          "x:0=4", "s#0[4,16] s#1[4,16] d[4,16]");
     check("main { x = f32[8,16] parameter(0) y = s32[4] parameter(1) t = (f32[8,16], s32[4]) tuple(x, y) "
           "u = ((f32[8,16], s32[4]), s32[4]) tuple(t, y) e = (f32[8,16], s32[4]) get-tuple-element(u) index=0 "
           "ROOT g = f32[8,16] get-tuple-element(e) index=0 }",
@@ -294,11 +293,11 @@ START_TEST(loops)
         "body { p = (s32[], f32[8,16], f32[12,8,16], f32[12,64]) parameter(0) i = s32[] get-tuple-element(p) index=0 "
         "h = f32[8,16] get-tuple-element(p) index=1 stack = f32[12,8,16] get-tuple-element(p) index=2 "
         "w = f32[12,64] get-tuple-element(p) index=3 z = s32[] constant() d = f32[1,64] dynamic-slice(w, i, z) "
-        "n = f32[8,16] exponential(h) r = f32[1,8,16] reshape(n) u = f32[12,8,16] dynamic-update-slice(stack, r, i, z, z) "
-        "ROOT t = (s32[], f32[8,16], f32[12,8,16], f32[12,64]) tuple(i, n, u, w) } "
+        "n = f32[8,16] exponential(h) r = f32[1,8,16] reshape(n) u = f32[12,8,16] dynamic-update-slice(stack, r, i, z, "
+        "z) ROOT t = (s32[], f32[8,16], f32[12,8,16], f32[12,64]) tuple(i, n, u, w) } "
         "condition { q = (s32[], f32[8,16], f32[12,8,16], f32[12,64]) parameter(0) ROOT c = pred[] constant() } "
-        "main { k = s32[] parameter(0) x = f32[8,16] parameter(1) s = f32[12,8,16] parameter(2) ws = f32[12,64] parameter(3) "
-        "t0 = (s32[], f32[8,16], f32[12,8,16], f32[12,64]) tuple(k, x, s, ws) "
+        "main { k = s32[] parameter(0) x = f32[8,16] parameter(1) s = f32[12,8,16] parameter(2) ws = f32[12,64] "
+        "parameter(3) t0 = (s32[], f32[8,16], f32[12,8,16], f32[12,64]) tuple(k, x, s, ws) "
         "ROOT l = (s32[], f32[8,16], f32[12,8,16], f32[12,64]) while(t0) calls=body,condition }";
     check(program, "x:0=4", "h[4,16] n[4,16] stack[12,4,16] u[12,4,16] l#1[4,16] l#2[12,4,16] q#2[12,4,16] ws[12,64]");
     check(program, "ws:0=6", "d[1,64] stack[6,8,16] l#2[6,8,16] s[6,8,16] x[8,16]");
@@ -319,8 +318,8 @@ START_TEST(what_is_cut)
 {
     read(
         "main { x = f32[12,64] parameter(0) b = f32[100,64] parameter(1) i = s32[] parameter(2) z = s32[] constant() "
-        "d = f32[1,64] dynamic-slice(x, i, z) w = f32[3,64] parameter(3) u = f32[100,64] dynamic-update-slice(b, w, i, z) "
-        "t = f32[50,16] parameter(4) k = s32[8,1] parameter(5) "
+        "d = f32[1,64] dynamic-slice(x, i, z) w = f32[3,64] parameter(3) u = f32[100,64] dynamic-update-slice(b, w, i, "
+        "z) t = f32[50,16] parameter(4) k = s32[8,1] parameter(5) "
         "g = f32[8,16] gather(t, k) offset={1} collapsed={0} vector=1 "
         "ROOT o = (f32[1,64], f32[100,64], f32[8,16]) tuple(d, u, g) }");
     ck_assert(is_cut(STR("x"), 0) && !is_cut(STR("x"), 1));
@@ -356,8 +355,8 @@ END_TEST
 START_TEST(kernels)
 {
     read(
-        "main { q = bf16[8,128,64] parameter(0) k = bf16[8,256,64] parameter(1) ROOT o = bf16[8,128,64] custom-call(q, k) "
-        "target=tpu_custom_call }");
+        "main { q = bf16[8,128,64] parameter(0) k = bf16[8,256,64] parameter(1) ROOT o = bf16[8,128,64] custom-call(q, "
+        "k) target=tpu_custom_call }");
     resize("q:0=4 q:1=64");
     expect("k[4,256,64] o[4,64,64]");
     ck_assert_uint_eq(dimensions.unfollowed_count, 1);
@@ -386,10 +385,10 @@ START_TEST(what_contradicts_itself_is_counted)
     check("main { x = f32[8,16] parameter(0) ROOT z = f32[9,16] exponential(x) }", "x:0=4", "z[9,16]");
     /* operands, computations and elements that are not there; ranks that do not fit */
     check(
-        "main { x = f32[8,16] parameter(0) a = f32[8,16] fusion(x, gone) calls=nowhere b = f32[8] dot(x, gone) lhs={7} rhs={1} "
-        "c = f32[8,16] while(gone) calls=nowhere d = f32[8] get-tuple-element(gone) index=9 e = f32[8] transpose(x) "
-        "dimensions={5,9} f = f32[8] reduce(x) dimensions={4} g = f32[8,3] concatenate(x, gone) dimensions={3} "
-        "h = f32[4] gather(x, gone) offset={0,1,2} vector=9 i = f32[4] scatter(x) window={3} "
+        "main { x = f32[8,16] parameter(0) a = f32[8,16] fusion(x, gone) calls=nowhere b = f32[8] dot(x, gone) lhs={7} "
+        "rhs={1} c = f32[8,16] while(gone) calls=nowhere d = f32[8] get-tuple-element(gone) index=9 e = f32[8] "
+        "transpose(x) dimensions={5,9} f = f32[8] reduce(x) dimensions={4} g = f32[8,3] concatenate(x, gone) "
+        "dimensions={3} h = f32[4] gather(x, gone) offset={0,1,2} vector=9 i = f32[4] scatter(x) window={3} "
         "j = f32[8,2] convolution(x, x) windows={1:1:1} conv={9,9,9/9,9,9/9,9,9} k = f32[8] async-done(gone) "
         "ROOT l = f32[8] conditional(x, gone) calls=nowhere }",
         "x:0=4", "x[4,16]");

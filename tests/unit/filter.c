@@ -76,7 +76,8 @@ static const struct {
     {"fusion >1k", 1}, {"\"fusion.1\"", 1}, {"name:\"no such\"", 0}, {"2048", 0}, {"\"\" >1k", 1}, {"size:1.5", 0},
     {"NAME:fusion", 5}, {"name:fusion,", 5},
     /* other names of a column, and what people call its values */
-    {"title:fusion", 5}, {"Called:fusion", 5}, {"bytes:100", 2}, {"bytes:>10%", 1}, {"name:joined", 1}, {"-title:joined", 6},
+    {"title:fusion", 5}, {"Called:fusion", 5}, {"bytes:100", 2}, {"bytes:>10%", 1}, {"name:joined", 1},
+    {"-title:joined", 6},
     {"joined", 1}, {"name:join*", 1}, {"name:joined,copy", 3},
     /* quotes make signs plain */
     {"name:\"3*\"", 4}, {"name:\"n*1\"", 0}, {"\"-fusion\"", 0}, {"line:\"data file\"", 2}, {"\"data file.py:7\"", 2},
@@ -85,16 +86,20 @@ static const struct {
     /* shares */
     {"size:>10%", 1}, {"size:9%..10%", 2}, {">50%", 1}, {"-size:<1%", 3},
     /* what is alive when */
-    {"alive:5", 3}, {"alive:6", 5}, {"alive:>9", 4}, {"alive:<5", 1}, {"alive:9..20", 5}, {"alive:99", 4}, {"alive:100", 0},
+    {"alive:5", 3}, {"alive:6", 5}, {"alive:>9", 4}, {"alive:<5", 1}, {"alive:9..20", 5}, {"alive:99", 4},
+    {"alive:100", 0},
     /* shapes */
     {"shape:[*,2048]", 1}, {"shape:[*,2048,2048]", 2}, {"shape:f32[8]", 4}, {"shape:[8]", 4}, {"shape:[]", 4},
-    {"shape:s32[]", 4}, {"shape:[...,2048]", 3}, {"shape:[...]", 7}, {"shape:[8,...]", 5}, {"shape:*16[...,2048,...]", 2},
-    {"shape:[20*,20*]", 0}, {"shape:2048", 3}, {"shape:[8],[16,...]", 6}, {"-shape:[8,*]", 6}, {"shape:[...,8,...,2048]", 1},
+    {"shape:s32[]", 4}, {"shape:[...,2048]", 3}, {"shape:[...]", 7}, {"shape:[8,...]", 5}, {"shape:*16[...,"
+                                                                                            "2048,...]", 2},
+    {"shape:[20*,20*]", 0}, {"shape:2048", 3}, {"shape:[8],[16,...]", 6}, {"-shape:[8,*]", 6}, {"shape:[...,"
+                                                                                                "8,...,2048]", 1},
     /* a value means itself, whole; anything else is a part of one */
     {"kind:gradient", 1}, {"kind:Gradient", 1}, {"kind:gradien", 3}, {"kind:gradient*", 3}, {"-kind:gradient", 6},
     {"kind:\"saved activation\"", 4}, {"kind:\"saved activation\",gradient", 5}, {"kind:activation", 4},
     /* expressions */
-    {"name:/^fusion\\.[0-9]$/", 1}, {"/fusion|copy/", 7}, {"name:/copy/,/3/", 6}, {"line:/data file/", 2}, {"line:/src/model", 1},
+    {"name:/^fusion\\.[0-9]$/", 1}, {"/fusion|copy/", 7}, {"name:/copy/,/3/", 6}, {"line:/data file/", 2},
+    {"line:/src/model", 1},
     {"-/fusion/", 2}, {"line:/src\\/m/", 1}, {"line:/src/data", 2}, {"name:/a{2,3}|[^f]*\\*$/", 4}, {"shape:/^bf/", 2},
     /* clang-format on */
 };

@@ -200,7 +200,8 @@ START_TEST(json_has_what_is_known)
     ck_assert_str_eq(
         out.data,
         "{\"lines\":[{\"process\":\"rank3.4711\",\"device\":\"cpu\",\"name\":\"cpu of rank3.4711\",\"kind\":\"arrays\","
-        "\"sentence\":\"cpu: 1 B of live arrays, peak 2 B\",\"at_ms\":2000,\"used_bytes\":1,\"peak_bytes\":2,\"peak_ms\":1000,"
+        "\"sentence\":\"cpu: 1 B of live arrays, peak 2 B\","
+        "\"at_ms\":2000,\"used_bytes\":1,\"peak_bytes\":2,\"peak_ms\":1000,"
         "\"has_ended\":false,\"samples\":{\"at_ms\":[1000,2000],\"low_bytes\":[1,1],\"high_bytes\":[2,1],"
         "\"reserved_bytes\":[null,null],\"free_bytes\":[null,null]}}],\"left_out_count\":0}");
     buf_free(&out);

@@ -142,10 +142,10 @@ START_TEST(the_fewest_bytes_pin_the_holes)
     char *answer = answer_of("build/fixtures/trace-holes.pb", "holes", last, 1);
     says(answer, "1 allocation, 100 B, stands between holes that would be one of 6.0 KiB without it");
     says(answer, "\"hole_count\":2,\"holes_bytes\":6000");
-    says(
-        answer,
-        "\"pin_count\":1,\"pinned_bytes\":100,\"joined_bytes\":6100,\"pins\":[{\"address\":\"0x10fa0\",\"size_bytes\":100,"
-        "\"event\":4,\"op\":\"log\"");
+    says(answer,
+         "\"pin_count\":1,"
+         "\"pinned_bytes\":100,"
+         "\"joined_bytes\":6100,\"pins\":[{\"address\":\"0x10fa0\",\"size_bytes\":100,\"event\":4,\"op\":\"log\"");
     says(answer, "\"born_ps\":6000,\"age_ps\":4000,\"hole_before_bytes\":3000,\"hole_after_bytes\":3000");
     free(answer);
     answer = answer_of("build/fixtures/trace-holes.pb", "holes", before, 1);

@@ -64,7 +64,8 @@ START_TEST(each_form_says_what_the_notice_says)
     static const char gone[] =
         "{\"id\": \"4567\", \"kind\": \"regression_gone\", \"regression_id\": \"0123\", \"job\": "
         "\"bert\", \"commit\": \"c5\", \"gone_at\": \"2027-01-15T08:00:00.000000Z\", "
-        "\"regression\": {\"sentence\": \"More.\", \"plans_sentence\": \"B needs more.\", \"first_at_ms\": 1700000000000}}";
+        "\"regression\": {\"sentence\": \"More.\", \"plans_sentence\": \"B needs more.\", \"first_at_ms\": "
+        "1700000000000}}";
     static const struct {
         const char *form, *notice, *path, *expected;
     } all[] = {

@@ -70,15 +70,15 @@
     " copy(c) \"jit(f)/op\" !temp y = f32[2,64] reduce(n) " PLAIN " }"
 
 #define STACKS "(s32[], f32[120,64], f32[120,64])"
-#define STACKED(begin)                                                                                                  \
-    "body { p = " STACKS " parameter(0) i = s32[] get-tuple-element(p) index=0 xs = f32[120,64] get-tuple-element(p) "  \
-    "index=1 ys = f32[120,64] get-tuple-element(p) index=2 z = s32[] constant() d = f32[1,64] dynamic-slice(xs, i, z) " \
-    "m = f32[1,64] negate(d) u = f32[120,64] dynamic-update-slice(ys, m, i, z) " PLAIN " !out ROOT t = " STACKS         \
-    " tuple(i, xs, u) } "                                                                                               \
-    "condition { q = " STACKS " parameter(0) ROOT c = pred[] constant() } "                                             \
-    "main { w = f32[120,64] parameter(0) \"state['w']\" !arg k = s32[] constant() o = f32[] constant() "                \
-    "b = f32[120,64] broadcast(o) s = " STACKS " tuple(k, w, " begin ") l = " STACKS                                    \
-    " while(s) calls=body,condition r = f32[120,64] get-tuple-element(l) index=2 "                                      \
+#define STACKED(begin)                                                                                                 \
+    "body { p = " STACKS " parameter(0) i = s32[] get-tuple-element(p) index=0 xs = f32[120,64] get-tuple-element(p) " \
+    "index=1 ys = f32[120,64] get-tuple-element(p) index=2 z = s32[] constant() d = f32[1,64] dynamic-slice(xs, i, "   \
+    "z) m = f32[1,64] negate(d) u = f32[120,64] dynamic-update-slice(ys, m, i, z) " PLAIN " !out ROOT t = " STACKS     \
+    " tuple(i, xs, u) } "                                                                                              \
+    "condition { q = " STACKS " parameter(0) ROOT c = pred[] constant() } "                                            \
+    "main { w = f32[120,64] parameter(0) \"state['w']\" !arg k = s32[] constant() o = f32[] constant() "               \
+    "b = f32[120,64] broadcast(o) s = " STACKS " tuple(k, w, " begin ") l = " STACKS                                   \
+    " while(s) calls=body,condition r = f32[120,64] get-tuple-element(l) index=2 "                                     \
     "ROOT t1 = (f32[120,64]) tuple(r) }"
 
 #define PREFILLED(length, phase)                                                                                       \

@@ -274,11 +274,12 @@ START_TEST(a_series_says_first_what_grows)
         {{1, 3}, 2, "2 profiles: change +195.3 KiB; a trend needs 3"},
         {{1, 2, 3},
          3,
-         "1 call site grows over 3 profiles: anotherfunc memprof.py:19 \xE2\x80\xBA normal, +97.7 KiB each, 100 % of the growth"},
+         "1 call site grows over 3 profiles: anotherfunc memprof.py:19 \xE2\x80\xBA normal, +97.7 KiB each, 100 % of "
+         "the growth"},
         {{1, 2, 3, 4, 5},
          5,
-         "1 call site grows over 5 profiles: anotherfunc memprof.py:19 \xE2\x80\xBA normal, faster each time: +78.1 KiB at "
-         "first, +195.3 KiB at last, 100 % of the growth"},
+         "1 call site grows over 5 profiles: anotherfunc memprof.py:19 \xE2\x80\xBA normal, faster each time: +78.1 "
+         "KiB at first, +195.3 KiB at last, 100 % of the growth"},
         {{1, 1, 1, 2}, 4, "no call site grows over 4 profiles; the total changes by +78.1 KiB"},
         {{4, 4, 4}, 3, "no call site grows over 3 profiles; the total is the same at both ends"},
     };

@@ -56,8 +56,8 @@ static const struct arrays_case cases[] = {
      0,
      {"argument f32[64,16]", "result f32[64]"}},
     /* what is annotated is no array of its own; what may lie in the host's memory is none of the device */
-    {"unplanned main { x = f32[64,16] parameter(0) \"x\" y = f32[32,16] dot(x, x) s = f32[32,16] custom-call(y) target=Sharding"
-     " h = f32[64,16] parameter(1) \"h\" m = f32[64,16] custom-call(h) target=annotate_device_placement"
+    {"unplanned main { x = f32[64,16] parameter(0) \"x\" y = f32[32,16] dot(x, x) s = f32[32,16] custom-call(y) "
+     "target=Sharding h = f32[64,16] parameter(1) \"h\" m = f32[64,16] custom-call(h) target=annotate_device_placement"
      " ROOT r = (f32[32,16], f32[64,16]) tuple(s, m) }",
      4096 + 2048,
      4096,
@@ -118,8 +118,9 @@ static const struct arrays_case cases[] = {
      {"result f32[64,16]"}},
     /* a result that one device's part was made of is as large as all of them together; where nothing changes its shape,
      * as before */
-    {"unplanned devices=8 main { x = f32[64,16] parameter(0) \"x\" l = f32[8,16] custom-call(x) target=SPMDFullToShardShape"
-     " y = f32[8,16] dot(l, l) ROOT g = f32[64,16] custom-call(y) target=SPMDShardToFullShape }",
+    {"unplanned devices=8 main { x = f32[64,16] parameter(0) \"x\" l = f32[8,16] custom-call(x) "
+     "target=SPMDFullToShardShape y = f32[8,16] dot(l, l) ROOT g = f32[64,16] custom-call(y) "
+     "target=SPMDShardToFullShape }",
      1024,
      4096,
      4096,
@@ -176,8 +177,8 @@ static const struct arrays_case cases[] = {
      0,
      {"argument f32[64,16]", "result f32[64,16]", "between f32[64,16]", "between f32[32]", "result f32[16]"}},
     /* a batch of one, a scalar and a key of random numbers have no batch */
-    {"unplanned main { x = s32[1,64] parameter(0) \"tokens\" k = u32[2] parameter(1) \"key\" n = f32[] parameter(2) \"n\""
-     " ROOT y = s32[64] reshape(x) }",
+    {"unplanned main { x = s32[1,64] parameter(0) \"tokens\" k = u32[2] parameter(1) \"key\" n = f32[] parameter(2) "
+     "\"n\" ROOT y = s32[64] reshape(x) }",
      256 + 8 + 4 + 256,
      268,
      256,
@@ -240,9 +241,10 @@ START_TEST(equal_arrays_stand_together)
     struct buf file;
     struct plan plan;
     program_read(
-        "unplanned main { a = f32[64,16] parameter(0) \"p['layers'][0]['w']\" b = f32[64,16] parameter(1) \"p['layers'][1]['w']\""
-        " c = f32[64,64] dot(a, b) \"jit(f)/dot_general\" line=11 d = f32[64,64] dot(b, a) \"jit(f)/dot_general\" line=11"
-        " e = f32[64,64] dot(c, d) \"jit(f)/dot_general\" line=12 ROOT r = f32[] reduce(e) }",
+        "unplanned main { a = f32[64,16] parameter(0) \"p['layers'][0]['w']\" b = f32[64,16] parameter(1) "
+        "\"p['layers'][1]['w']\" c = f32[64,64] dot(a, b) \"jit(f)/dot_general\" line=11 d = f32[64,64] dot(b, a) "
+        "\"jit(f)/dot_general\" line=11 e = f32[64,64] dot(c, d) \"jit(f)/dot_general\" line=12 ROOT r = f32[] "
+        "reduce(e) }",
         &file, &plan);
     const struct program_arrays *arrays = plan.unplanned;
     ck_assert_uint_eq(arrays->items[0].count, 2);

@@ -37,7 +37,7 @@ static const char GCS_JSON[] =
     "{\"name\":\"p/b.hlo.pb\",\"size\":\"9\",\"generation\":\"2\",\"timeCreated\":\"2026-01-09T12:00:01Z\"}]}";
 
 static const char HTML[] =
-    "<html><head><title>Index of /files/</title></head><body><h1>Index of /files/</h1><hr><pre><a href=\"../\">../</a>\n"
+    "<html><head><title>/files/</title></head><body><h1>Index of /files/</h1><hr><pre><a href=\"../\">../</a>\n"
     "<a href=\"a%20b%26c.hlo.pb\">a b&amp;c.hlo.pb</a>  09-Jan-2026 12:00  123\n<A class=x HREF='sub%2Bdir/'>sub</A>"
     "<a href=\"?C=M;O=A\">Last modified</a><a href=\"/files/absolute.pb\">x</a><a href=\"/elsewhere/no.pb\">x</a>"
     "<a href=\"https://other.example/no.pb\">x</a><a href=\"%2e%2e%2fno\">x</a><a href=./dotted.pb>x</a>"
@@ -394,7 +394,7 @@ END_TEST
 START_TEST(profiles_are_found)
 {
     static const char TEXT[] =
-        "# a comment\n[default]\naws_access_key_id=A\n aws_secret_access_key = no\n[profile x]\r\nregion = eu-west-1 \r\n"
+        "# one\n[default]\naws_access_key_id=A\n aws_secret_access_key = no\n[profile x]\r\nregion = eu-west-1 \r\n"
         "s3 =\n  region = no\n[other]\nregion=z";
     char *value = aws_profile_find(TEXT, "[profile x]", "region");
     ck_assert_str_eq(value, "eu-west-1");

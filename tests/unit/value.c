@@ -85,11 +85,12 @@ static const struct {
      "b", VALUE_ORIGIN, 1},
     {"body { s = (f32[8]) parameter(0) v = f32[8] get-tuple-element(s) index=0 e = f32[8] tanh(v)"
      "       ROOT t = (f32[8]) tuple(e) }"
-     "main { a = f32[8] custom-call() target=AllocateBuffer i = (f32[8]) tuple(a) ROOT w = (f32[8]) while(i) calls=body }",
+     "main { a = f32[8] custom-call() target=AllocateBuffer i = (f32[8]) tuple(a) ROOT w = (f32[8]) while(i) "
+     "calls=body }",
      "e", VALUE_ORIGIN, VALUE_WHOLE},
     /* into the branch that it belongs to */
-    {"left { l = f32[8] parameter(0) ROOT le = f32[8] tanh(l) } right { v = f32[8] parameter(0) ROOT re = f32[8] tanh(v) }"
-     "main { c = pred[] tanh() a = f32[8] tanh() b = f32[8] tanh()"
+    {"left { l = f32[8] parameter(0) ROOT le = f32[8] tanh(l) } right { v = f32[8] parameter(0) ROOT re = f32[8] "
+     "tanh(v) }main { c = pred[] tanh() a = f32[8] tanh() b = f32[8] tanh()"
      "       ROOT d = f32[8] conditional(c, a, b) calls=left,right }",
      "b", VALUE_ORIGIN, VALUE_WHOLE},
 };
@@ -213,32 +214,35 @@ END_TEST
 static const char *const nonsense[] = {
     /* no root, no operands, ids that name nothing */
     "main { a = f32[8] parameter(0) !arg b = f32[8] copy() !temp c = f32[8] add(x, y) !temp d = f32[8] tuple() !temp }",
-    "main { a = f32[8] copy-done() !temp b = f32[8] async-start() !temp c = f32[8] while() !temp d = f32[8] call() !temp"
-    " e = f32[8] conditional() !temp f = f32[8] fusion() calls=x !temp g = f32[8] broadcast() !temp"
+    "main { a = f32[8] copy-done() !temp b = f32[8] async-start() !temp c = f32[8] while() !temp d = f32[8] call() "
+    "!temp e = f32[8] conditional() !temp f = f32[8] fusion() calls=x !temp g = f32[8] broadcast() !temp"
     " h = f32[8] dot() " NAMED " !temp i = f32[8] reduce() \"jit(f)/reduce_max\" !temp j = f32[8] gather(z) !temp }",
     /* numbers of parameters and elements that nothing has */
     "main { a = f32[8] parameter(-1) !arg b = f32[8] parameter(-9223372036854775808) !arg"
     " c = f32[8] parameter(4294967295) !arg d = f32[8] parameter(2147483647) !arg e = f32[8] parameter(0) !arg"
     " f = f32[8] parameter(0) !arg t = (f32[8]) tuple(a) g = f32[8] get-tuple-element(t) index=4294967295 !temp"
-    " h = f32[8] get-tuple-element(t) index=-1 !temp i = f32[8] get-tuple-element(a) index=7 !temp ROOT r = f32[8] add(g, h) }",
+    " h = f32[8] get-tuple-element(t) index=-1 !temp i = f32[8] get-tuple-element(a) index=7 !temp ROOT r = f32[8] "
+    "add(g, h) }",
     "fused { p = f32[8] parameter(77) ROOT r = f32[8] copy(p) } main { a = f32[8] fusion(a) calls=fused !temp }",
     /* what reads itself, and computations that run themselves */
-    "main { a = f32[8] copy(a) !temp b = f32[8] add(c, c) !temp c = f32[8] add(b, b) !temp t = (f32[8]) tuple(t) !temp{0}"
-    " g = f32[8] get-tuple-element(g) index=0 !temp ROOT r = f32[8] copy(r) !out }",
+    "main { a = f32[8] copy(a) !temp b = f32[8] add(c, c) !temp c = f32[8] add(b, b) !temp t = (f32[8]) tuple(t) "
+    "!temp{0} g = f32[8] get-tuple-element(g) index=0 !temp ROOT r = f32[8] copy(r) !out }",
     "main { ROOT a = f32[8] fusion(a) calls=main !temp b = f32[8] call(a) calls=main !temp"
     " c = f32[8] while(b) calls=main,main !temp d = f32[8] conditional(c, d) calls=main,main !temp"
     " e = f32[8] async-start(e) calls=main !temp f = f32[8] async-done(e) !temp }",
     "one { p = (f32[8]) parameter(0) x = f32[8] get-tuple-element(p) index=0 w = (f32[8]) while(p) calls=two,one"
     "      ROOT t = (f32[8]) tuple(x) } two { q = (f32[8]) parameter(0) v = (f32[8]) while(q) calls=one,two"
     "      y = f32[8] get-tuple-element(v) index=0 ROOT u = (f32[8]) tuple(y) }"
-    "main { a = f32[8] custom-call() target=AllocateBuffer !temp i = (f32[8]) tuple(a) l = (f32[8]) while(i) calls=one,two"
-    "      o = f32[8] get-tuple-element(l) index=0 !temp ROOT r = f32[8] copy(o) !out }",
+    "main { a = f32[8] custom-call() target=AllocateBuffer !temp i = (f32[8]) tuple(a) l = (f32[8]) while(i) "
+    "calls=one,two      o = f32[8] get-tuple-element(l) index=0 !temp ROOT r = f32[8] copy(o) !out }",
     "fused { p = f32[8] parameter(0) f = f32[8] fusion(p) calls=fused ROOT t = (f32[8]) tuple(f) }"
     "main { a = f32[8] parameter(0) !arg b = (f32[8]) fusion(a) calls=fused !temp{0} }",
     /* a root of another computation */
-    "fused { p = f32[8] parameter(0) ROOT a = f32[8] tanh(p) } main { a = f32[8] fusion(b) calls=fused !temp b = f32[8] copy(a) !temp }",
+    "fused { p = f32[8] parameter(0) ROOT a = f32[8] tanh(p) } main { a = f32[8] fusion(b) calls=fused !temp b = "
+    "f32[8] copy(a) !temp }",
     "devices=0 alias=99:5 alias=0:-1 donor=-1 donor=4294967295 main { ROOT a = f32[8] parameter(0) !arg }",
-    "main { a = f32[] all-gather(b) !temp b = pred[0] convert(a) !temp c = f32[0,0] dot(a, b) !temp ROOT d = bf16[] reduce(c) !out }",
+    "main { a = f32[] all-gather(b) !temp b = pred[0] convert(a) !temp c = f32[0,0] dot(a, b) !temp ROOT d = bf16[] "
+    "reduce(c) !out }",
 };
 
 START_TEST(programs_without_sense_have_verdicts)

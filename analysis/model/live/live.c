@@ -174,7 +174,8 @@ static int fullest_first(const void *left, const void *right)
     const struct live_line *a = left, *b = right;
     double x = fullness_now(a), y = fullness_now(b);
     int by_name = str_compare_natural(str_of(a->process), str_of(b->process));
-    return ORDER(a->is_ended, b->is_ended) ?: ORDER(y, x) ?: by_name ?: str_compare(str_of(a->device), str_of(b->device));
+    return ORDER(a->is_ended, b->is_ended) ?: ORDER(y, x) ?: by_name
+           ?: str_compare(str_of(a->device), str_of(b->device));
 }
 
 static const struct live_line *highest_of(const struct live *live)

@@ -205,8 +205,8 @@ void memory_profile_notes_file(struct memory_profile *profile, struct arena *are
                         "kernels of this trace do not name their module.");
     memory_profile_note(
         notes, "inferred_launch", events->launches.inferred_count,
-        "Launches of modules on GPUs, inferred from their kernels: a launch ends when a kernel of another module begins "
-        "on its stream, or when an op repeats and another run of the host called it.");
+        "Launches of modules on GPUs, inferred from their kernels: a launch ends when a kernel of another module "
+        "begins on its stream, or when an op repeats and another run of the host called it.");
     memory_profile_note(
         notes, "unclear_launch", events->launches.unclear_count,
         "Kernels with the same op as the kernel before them on their stream; the host does not show whether another "
@@ -237,8 +237,8 @@ void memory_profile_notes_pool(struct memory_profile_pool *pool)
         has_totals = (profile->flags[i] & MEMORY_HAS_IN_USE) != 0;
     memory_profile_note(
         &pool->notes, "no_totals", has_totals || profile->events.snapshot == NULL ? 0 : pool->count,
-        "Events without the memory in use after them: the curve is the sum of the events so far, from 0; what was in use "
-        "before the first is not known.");
+        "Events without the memory in use after them: the curve is the sum of the events so far, from 0; what was in "
+        "use before the first is not known.");
     memory_profile_note(
         &pool->notes, "chain_break", pool->break_count,
         "Events after which the bytes in use are not those before plus their size: events are missing, or "
@@ -249,7 +249,8 @@ void memory_profile_notes_pool(struct memory_profile_pool *pool)
         "address.");
     memory_profile_note(
         &pool->notes, "allocated_twice", pool->pairs.replaced,
-        "Allocations at an address that another allocation held: the free of that one was not recorded, so it ends there.");
+        "Allocations at an address that another allocation held: the free of that one was not recorded, so it ends "
+        "there.");
     memory_profile_note(&pool->notes, "size_inferred", inferred,
                         "Frees without a size, as on TPUs; their size is that of the allocation, or the change "
                         "of bytes in use.");

@@ -410,7 +410,8 @@ static const char *figures_remark(const struct overview_row *row, const struct m
     if (!row->space->has_peak)
         return figures->has_schedule
                    ? "The replay of its heap trace ends early: its peak is not known."
-                   : "It has neither heap trace nor schedule: what is live at a given time is not known, but totals are right.";
+                   : "It has neither heap trace nor schedule: what is live at a given time is not known, but totals "
+                     "are right.";
     if (!figures->has_names)
         return "No instruction names its operation: names do not show whose memory it is.";
     return NULL;

@@ -328,12 +328,12 @@ static void cause_text_set(struct oom_meaning *meaning)
 static const char *advice_of(const struct oom_failure *failure)
 {
     if (failure->family == OOM_FAMILY_tpu_program_load)
-        return "Arrays have priority over programs: if an array does not fit, the runtime evicts loaded programs, but it "
-               "never evicts arrays for a program. So a program that ran before can fail to load later, when arrays "
+        return "Arrays have priority over programs: if an array does not fit, the runtime evicts loaded programs, but "
+               "it never evicts arrays for a program. So a program that ran before can fail to load later, when arrays "
                "fill its place.";
     if (failure->family == OOM_FAMILY_tpu_buffer)
-        return "Arrays have priority over programs: the runtime evicted all the programs that it could before it gave up, so "
-               "arrays hold the rest.";
+        return "Arrays have priority over programs: the runtime evicted all the programs that it could before it gave "
+               "up, so arrays hold the rest.";
     return NULL;
 }
 

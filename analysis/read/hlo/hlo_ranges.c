@@ -39,7 +39,8 @@ static enum passing passing_of(struct str opcode)
         {"add-dependency", PASS_SAME}, {"all-reduce-done", PASS_SAME}, {"async-update", PASS_SAME},
         {"tuple", PASS_TUPLE}, {"get-tuple-element", PASS_ELEMENT}, {"while", PASS_WHILE}, {"call", PASS_CALL},
         {"conditional", PASS_CONDITIONAL}, {"copy", PASS_COPY}, {"copy-start", PASS_COPY_START},
-        {"send", PASS_FIRST_START}, {"collective-permute-start", PASS_FIRST_START}, {"all-gather-start", PASS_FIRST_START},
+        {"send", PASS_FIRST_START}, {"collective-permute-start", PASS_FIRST_START},
+        {"all-gather-start", PASS_FIRST_START},
         {"copy-done", PASS_FIRST_DONE}, {"all-gather-done", PASS_SECOND_DONE},
         {"collective-permute-done", PASS_SECOND_DONE}, {"async-done", PASS_SECOND_DONE}, {"recv-done", PASS_RECV_DONE},
         {"async-start", PASS_ASYNC_START},
@@ -365,7 +366,8 @@ struct member {
 static int by_life(const void *left, const void *right)
 {
     const struct member *a = left, *b = right;
-    return ORDER(a->group, b->group) ?: ORDER(a->range.start, b->range.start) ?: ORDER(a->range.end, b->range.end) ?: ORDER(a->id, b->id);
+    return ORDER(a->group, b->group) ?: ORDER(a->range.start, b->range.start) ?: ORDER(a->range.end, b->range.end)
+           ?: ORDER(a->id, b->id);
 }
 
 static void ranges_normalise(const struct hlo *hlo, const struct map *by_place, struct arena *arena,

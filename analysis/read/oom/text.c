@@ -44,7 +44,8 @@ static bool is_foreign(struct str raw, struct piece *piece)
 {
     /* clang-format off */
     static const struct spelling spellings[] = {
-        {"&gt;", '>'}, {"&lt;", '<'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&#34;", '"'}, {"&#39;", '\''}, {"&#x27;", '\''},
+        {"&gt;", '>'}, {"&lt;", '<'}, {"&amp;", '&'}, {"&quot;", '"'}, {"&#34;", '"'}, {"&#39;", '\''},
+        {"&#x27;", '\''},
         {"&nbsp;", 0}, {"**", 0}, {"`", 0}, {"\x7f", 0}, {"\xC2\xA0", 0}, {"\xE2\x80\x8B", 0}, {"\xEF\xBB\xBF", 0},
         {"\xE2\x80\x9C", '"'}, {"\xE2\x80\x9D", '"'}, {"\xE2\x80\x98", '\''}, {"\xE2\x80\x99", '\''},
     };

@@ -121,7 +121,8 @@ static int by_level(const void *left, const void *right)
 static int by_iteration(const void *left, const void *right)
 {
     const struct iteration *a = left, *b = right;
-    return ORDER(a->step_id, b->step_id) ?: ORDER(a->number, b->number) ?: ORDER(a->begin_ps, b->begin_ps) ?: ORDER(a->node, b->node);
+    return ORDER(a->step_id, b->step_id) ?: ORDER(a->number, b->number) ?: ORDER(a->begin_ps, b->begin_ps)
+           ?: ORDER(a->node, b->node);
 }
 
 static int by_number(const void *left, const void *right)

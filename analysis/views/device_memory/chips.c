@@ -78,11 +78,15 @@ static double factor_of(struct str unit, int *family)
         double factor;
     } units[] = {
         /* clang-format off */
-        {"b", 1, 1}, {"byte", 1, 1}, {"kb", 1, 1024}, {"kbyte", 1, 1024}, {"kilobyte", 1, 1024}, {"mb", 1, 1048576}, {"mbyte", 1, 1048576},
+        {"b", 1, 1}, {"byte", 1, 1}, {"kb", 1, 1024}, {"kbyte", 1, 1024}, {"kilobyte", 1, 1024}, {"mb", 1, 1048576},
+        {"mbyte", 1, 1048576},
         {"megabyte", 1, 1048576}, {"gb", 1, 1073741824}, {"gbyte", 1, 1073741824}, {"gigabyte", 1, 1073741824},
-        {"tb", 1, 1099511627776}, {"tbyte", 1, 1099511627776}, {"pb", 1, 1125899906842624}, {"pbyte", 1, 1125899906842624},
-        {"ns", 2, 1}, {"nanosecond", 2, 1}, {"us", 2, 1e3}, {"microsecond", 2, 1e3}, {"ms", 2, 1e6}, {"millisecond", 2, 1e6},
-        {"s", 2, 1e9}, {"sec", 2, 1e9}, {"second", 2, 1e9}, {"min", 2, 60e9}, {"minute", 2, 60e9}, {"hr", 2, 3600e9}, {"hour", 2, 3600e9},
+        {"tb", 1, 1099511627776}, {"tbyte", 1, 1099511627776}, {"pb", 1, 1125899906842624},
+        {"pbyte", 1, 1125899906842624},
+        {"ns", 2, 1}, {"nanosecond", 2, 1}, {"us", 2, 1e3}, {"microsecond", 2, 1e3}, {"ms", 2, 1e6},
+        {"millisecond", 2, 1e6},
+        {"s", 2, 1e9}, {"sec", 2, 1e9}, {"second", 2, 1e9}, {"min", 2, 60e9}, {"minute", 2, 60e9}, {"hr", 2, 3600e9},
+        {"hour", 2, 3600e9},
         /* clang-format on */
     };
     struct str one = unit;

@@ -142,8 +142,8 @@ static void json_write(const struct growth_listing *listing, const struct table_
     memory_profile_views_reason(
         json, growth->kind == NULL ? "no_steps" : NULL,
         growth->profile->events.snapshot != NULL
-            ? "The snapshot tells of fewer than two steps: there is nothing to compare. step() of torch.profiler.profile "
-              "around each step marks them; optimizers do from PyTorch 2.6 on."
+            ? "The snapshot tells of fewer than two steps: there is nothing to compare. step() of "
+              "torch.profiler.profile around each step marks them; optimizers do from PyTorch 2.6 on."
             : "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
               "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
 

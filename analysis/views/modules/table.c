@@ -150,17 +150,21 @@ static void categories_write(struct json *json, const void *context, uint32_t ro
 
 /* clang-format off */
 static const struct table_column columns[] = {
-    {COLUMN_NUMBER("total", total, "bytes"), .is_main = true, .aliases = "size bytes", .json = "total_bytes", .csv = "total_bytes",
+    {COLUMN_NUMBER("total", total, "bytes"), .is_main = true, .aliases = "size bytes", .json = "total_bytes",
+     .csv = "total_bytes",
      .title = "Total", .help = "what its allocations need, with fragmentation: total:>1GiB"},
     {COLUMN_NUMBER("peak", peak, "bytes"), .json = "peak_bytes", .csv = "peak_bytes", .title = "Peak live",
      .help = "most that is live at a time"},
     {COLUMN_NUMBER("capacity", of_capacity, "percent"), .aliases = "of_capacity share", .json = "of_capacity_percent",
-     .csv = "of_capacity_percent", .title = "Of capacity", .help = "total of what the device has, in percent: capacity:>80"},
+     .csv = "of_capacity_percent", .title = "Of capacity",
+     .help = "total of what the device has, in percent: capacity:>80"},
     {COLUMN_NUMBER("", capacity, "bytes"), .json = "capacity_bytes", .csv = "capacity_bytes"},
     {COLUMN_TEXT("", NULL), .write = categories_write, .json = "categories"},
-    {COLUMN_TEXT("cat", category), .aliases = "category", .word = category_words_of, .json = "category", .csv = "category",
+    {COLUMN_TEXT("cat", category), .aliases = "category", .word = category_words_of, .json = "category",
+     .csv = "category",
      .title = "Categories", .help = "whose memory most of the peak is: cat:saved_activation"},
-    {COLUMN_NUMBER("args", argument, "bytes"), .aliases = "arguments", .json = "argument_bytes", .csv = "argument_bytes",
+    {COLUMN_NUMBER("args", argument, "bytes"), .aliases = "arguments", .json = "argument_bytes",
+     .csv = "argument_bytes",
      .title = "Args", .help = "arguments of the program"},
     {COLUMN_NUMBER("temp", temporary, "bytes"), .aliases = "temporaries temporary", .json = "temporary_bytes",
      .csv = "temporary_bytes", .title = "Temporaries", .help = "what lives only while it runs"},
@@ -168,7 +172,8 @@ static const struct table_column columns[] = {
      .help = "results, including those in the memory of arguments"},
     {COLUMN_NUMBER("reused", output_reused, "bytes"), .json = "output_reused_bytes", .csv = "output_reused_bytes",
      .help = "outputs in the memory of donated arguments"},
-    {COLUMN_NUMBER("constants", constant, "bytes"), .json = "constant_bytes", .csv = "constant_bytes", .help = "constants"},
+    {COLUMN_NUMBER("constants", constant, "bytes"), .json = "constant_bytes", .csv = "constant_bytes",
+     .help = "constants"},
     {COLUMN_NUMBER("code", code, "bytes"), .json = "code_bytes", .csv = "code_bytes", .title = "Code",
      .help = "machine code, where the compiler wrote its size"},
     {COLUMN_NUMBER("pad", padding, "bytes"), .aliases = "padding", .json = "padding_bytes", .csv = "padding_bytes",
@@ -198,7 +203,8 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("", failed_count, "count"), .json = "failed_host_count", .csv = "failed_host_count"},
     {COLUMN_NUMBER("absent", absent_count, "count"), .json = "absent_host_count", .csv = "absent_host_count",
      .help = "hosts that have it not"},
-    {COLUMN_TEXT("module", name), .aliases = "name", .is_searched = true, .json = "module", .csv = "module", .title = "Module",
+    {COLUMN_TEXT("module", name), .aliases = "name", .is_searched = true, .json = "module", .csv = "module",
+     .title = "Module",
      .help = "name of the program"},
     {COLUMN_TEXT("key", key), .is_searched = true, .json = "key", .csv = "key", .help = "name with the program id"},
     {COLUMN_TEXT("", id), .json = "module_id", .csv = "module_id"},
@@ -214,7 +220,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("", code_word), .json = "error_code", .csv = "error_code"},
     {COLUMN_TEXT("remark", remark), .json = "remark", .csv = "remark", .title = "Remark",
      .help = "what is not known of it, and why"},
-#define CATEGORY(constant, name_, words, is_of_arguments)                                                               \
+#define CATEGORY(constant, name_, words, is_of_arguments)                                                              \
     {COLUMN_NUMBER(name_, of_##constant, "bytes"), .csv = "peak_" name_ "_bytes", .help = words " at the peak"},
 #include "plan/category.def"
 #undef CATEGORY

@@ -148,9 +148,9 @@ static bool facts_write(struct catalog_connection *connection, const struct buf 
         "COPY pg_temp.incoming_facts (fact_id, logdir, file, kind, identity, value, rules_version) "
         "FROM STDIN";
     static const char upsert[] =
-        "INSERT INTO memviewd.facts SELECT DISTINCT ON (fact_id) * FROM pg_temp.incoming_facts ORDER BY fact_id ON CONFLICT "
-        "(fact_id) DO UPDATE SET (identity, value, rules_version, noted_at) = (EXCLUDED.identity, EXCLUDED.value, "
-        "EXCLUDED.rules_version, EXCLUDED.noted_at)";
+        "INSERT INTO memviewd.facts SELECT DISTINCT ON (fact_id) * FROM pg_temp.incoming_facts ORDER BY fact_id ON "
+        "CONFLICT (fact_id) DO UPDATE SET (identity, value, rules_version, noted_at) = (EXCLUDED.identity, "
+        "EXCLUDED.value, EXCLUDED.rules_version, EXCLUDED.noted_at)";
     return catalog_connection_query(connection, "BEGIN ISOLATION LEVEL READ COMMITTED", NULL, 0, NULL, NULL, err) &&
            catalog_connection_copy(connection, copy, lines->data, lines->length, err) &&
            catalog_connection_query(connection, upsert, NULL, 0, NULL, NULL, err) &&
@@ -228,8 +228,8 @@ static size_t unmet_collect(const struct catalog_facts *facts, bool is_all, size
 bool catalog_facts_forget(struct catalog_facts *facts, const char *began_at, bool is_all, struct err *err)
 {
     static const char sql[] =
-        "DELETE FROM memviewd.facts WHERE fact_id IN (SELECT fact_id FROM memviewd.facts WHERE fact_id = ANY ($1::text[]) "
-        "AND noted_at < $2::timestamptz ORDER BY fact_id FOR UPDATE)";
+        "DELETE FROM memviewd.facts WHERE fact_id IN (SELECT fact_id FROM memviewd.facts WHERE fact_id = ANY "
+        "($1::text[]) AND noted_at < $2::timestamptz ORDER BY fact_id FOR UPDATE)";
     struct buf ids = BUF_INIT;
     size_t at = 0;
     bool is_good = true;

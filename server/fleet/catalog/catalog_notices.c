@@ -88,11 +88,11 @@ bool catalog_notices_add(struct catalog_notices *notices, const struct catalog_n
 {
     static const char sql[] =
         "WITH wanted AS (SELECT 1 WHERE NOT ($4::boolean AND EXISTS (SELECT 1 FROM memviewd.rows WHERE id = $5))), "
-        "host AS (INSERT INTO memviewd.notice_hosts (notice_id, row_id, host) SELECT $1, $5, $6 FROM wanted WHERE $5 IS NOT "
-        "NULL ON CONFLICT DO NOTHING) INSERT INTO memviewd.notices AS n (id, kind, body, not_before) SELECT $1, $2, $3, "
-        "now() + interval '1 second' * $7::bigint FROM wanted ON CONFLICT (id) DO UPDATE SET not_before = "
-        "greatest(n.not_before, least(n.made_at + interval '1 second' * $8::bigint, excluded.not_before)) WHERE n.sent_at "
-        "IS NULL AND n.tries = 0 AND $5 IS NOT NULL";
+        "host AS (INSERT INTO memviewd.notice_hosts (notice_id, row_id, host) SELECT $1, $5, $6 FROM wanted WHERE $5 "
+        "IS NOT NULL ON CONFLICT DO NOTHING) INSERT INTO memviewd.notices AS n (id, kind, body, not_before) SELECT $1, "
+        "$2, $3, now() + interval '1 second' * $7::bigint FROM wanted ON CONFLICT (id) DO UPDATE SET not_before = "
+        "greatest(n.not_before, least(n.made_at + interval '1 second' * $8::bigint, excluded.not_before)) WHERE "
+        "n.sent_at IS NULL AND n.tries = 0 AND $5 IS NOT NULL";
     char settle[16], settle_max[16], *body = catalog_notices_text(message->body);
     char *host = catalog_notices_text(message->host);
     const char *const parameters[] = {message->id,     message->kind, body,   message->is_for_new ? "t" : "f",
@@ -128,8 +128,8 @@ bool catalog_notices_claim(struct catalog_notices *notices, struct catalog_notic
     const struct statement statement = {
         "UPDATE memviewd.notices SET not_before = now() + $1::bigint * interval '1 second' WHERE id = (SELECT id FROM "
         "memviewd.notices WHERE sent_at IS NULL AND not_before <= now() ORDER BY not_before LIMIT 1 FOR UPDATE SKIP "
-        "LOCKED) RETURNING id, body, (SELECT '[' || string_agg(host, ',' ORDER BY host) || ']' FROM memviewd.notice_hosts AS h "
-        "WHERE h.notice_id = notices.id)",
+        "LOCKED) RETURNING id, body, (SELECT '[' || string_agg(host, ',' ORDER BY host) || ']' FROM "
+        "memviewd.notice_hosts AS h WHERE h.notice_id = notices.id)",
         parameters, 1, notice_take, notice};
     *notice = (struct catalog_notice){BUF_INIT, BUF_INIT, BUF_INIT};
     snprintf(lease, sizeof(lease), "%d", CATALOG_NOTICES_LEASE_S);

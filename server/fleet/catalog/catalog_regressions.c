@@ -106,8 +106,8 @@ static bool gone_mark(struct catalog_regressions *regressions, const struct cata
                       size_t count, const struct buf *found, bool is_told, struct err *err)
 {
     static const char sql[] =
-        "WITH changed AS (UPDATE memviewd.regressions SET gone_at = CASE WHEN gone_at IS NULL THEN now() END WHERE job = $1 "
-        "AND memviewd.series_id(job, module, kind, memory_space, configuration) = ANY ($2::text[]) AND "
+        "WITH changed AS (UPDATE memviewd.regressions SET gone_at = CASE WHEN gone_at IS NULL THEN now() END WHERE job "
+        "= $1 AND memviewd.series_id(job, module, kind, memory_space, configuration) = ANY ($2::text[]) AND "
         "(gone_at IS NOT NULL) = (id = ANY ($3::text[])) RETURNING id, gone_at, "
         "left(encode(sha256(convert_to('regression_gone ' || id, 'UTF8')), 'hex'), 32) AS notice_id) "
         "INSERT INTO memviewd.notices (id, kind, body) SELECT c.notice_id, 'regression_gone', (n.body::jsonb || "
@@ -135,8 +135,8 @@ bool catalog_regressions_looked(struct catalog_regressions *regressions, const s
 {
     static const char sql[] =
         "DELETE FROM memviewd.series_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM memviewd.series_changes WHERE "
-        "series_id = ANY ($1::text[]) AND (settled_at <= $2::timestamptz OR (settled_at IS NULL AND changed_at <= now() - "
-        "interval '1 day')) ORDER BY series_id, run_id, logdir FOR UPDATE))";
+        "series_id = ANY ($1::text[]) AND (settled_at <= $2::timestamptz OR (settled_at IS NULL AND changed_at <= "
+        "now() - interval '1 day')) ORDER BY series_id, run_id, logdir FOR UPDATE))";
     struct buf ids = BUF_INIT;
     ids_write(list, first, count, false, &ids);
     bool is_good = buf_is_whole(&ids, "the list of series", err) &&
@@ -179,12 +179,13 @@ bool catalog_regressions_add(struct catalog_regressions *regressions, const stru
                              const struct buf *notice, bool *is_settled, struct err *err)
 {
     static const char sql[] =
-        "WITH settled AS (SELECT 1 FROM memviewd.settled_series WHERE series_id = $13 AND settled_at <= $14::timestamptz), "
-        "found AS (INSERT INTO memviewd.regressions (id, job, module, kind, memory_space, commit, commit_before, "
-        "before_bytes, after_bytes, noise_bytes, threshold_bytes, configuration) SELECT $1, $2, $3, $4, $5, $6, $7, "
-        "$8::bigint, $9::bigint, $10::bigint, $11::bigint, $15 WHERE EXISTS (SELECT FROM settled) ON CONFLICT (id) DO NOTHING RETURNING id), "
-        "notice AS (INSERT INTO memviewd.notices (id, kind, body) SELECT id, 'regression', $12 FROM found WHERE $12::text "
-        "IS NOT NULL ON CONFLICT (id) DO NOTHING) SELECT EXISTS (SELECT FROM settled)";
+        "WITH settled AS (SELECT 1 FROM memviewd.settled_series WHERE series_id = $13 AND settled_at <= "
+        "$14::timestamptz), found AS (INSERT INTO memviewd.regressions (id, job, module, kind, memory_space, commit, "
+        "commit_before, before_bytes, after_bytes, noise_bytes, threshold_bytes, configuration) SELECT $1, $2, $3, $4, "
+        "$5, $6, $7, $8::bigint, $9::bigint, $10::bigint, $11::bigint, $15 WHERE EXISTS (SELECT FROM settled) ON "
+        "CONFLICT (id) DO NOTHING RETURNING id), notice AS (INSERT INTO memviewd.notices (id, kind, body) SELECT id, "
+        "'regression', $12 FROM found WHERE $12::text IS NOT NULL ON CONFLICT (id) DO NOTHING) SELECT EXISTS (SELECT "
+        "FROM settled)";
     const int64_t numbers[NUMBERS] = {found->before_bytes, found->after_bytes, found->noise_bytes,
                                       found->threshold_bytes};
     char texts[NUMBERS][NUMBER_SIZE];

@@ -31,12 +31,12 @@ static bool id_take(void *context, const struct catalog_row *row, struct err *er
 static bool old_remove(struct catalog_connection *connection, struct err *err)
 {
     static const char changes[] =
-        "DELETE FROM memviewd.series_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM memviewd.series_changes WHERE run_id "
-        "IN (SELECT run_id FROM memviewd.index_runs WHERE began_at < now() - interval '30 days') ORDER BY series_id, run_id, "
-        "logdir FOR UPDATE))";
+        "DELETE FROM memviewd.series_changes WHERE ctid = ANY (ARRAY(SELECT ctid FROM memviewd.series_changes WHERE "
+        "run_id IN (SELECT run_id FROM memviewd.index_runs WHERE began_at < now() - interval '30 days') ORDER BY "
+        "series_id, run_id, logdir FOR UPDATE))";
     static const char runs[] =
-        "DELETE FROM memviewd.index_runs WHERE run_id IN (SELECT run_id FROM memviewd.index_runs WHERE began_at < now() - "
-        "interval '30 days' FOR UPDATE SKIP LOCKED)";
+        "DELETE FROM memviewd.index_runs WHERE run_id IN (SELECT run_id FROM memviewd.index_runs WHERE began_at < "
+        "now() - interval '30 days' FOR UPDATE SKIP LOCKED)";
     return catalog_connection_query(connection, changes, NULL, 0, NULL, NULL, err) &&
            catalog_connection_query(connection, runs, NULL, 0, NULL, NULL, err);
 }
@@ -45,9 +45,9 @@ bool catalog_runs_begin(struct catalog_connection *connection, const struct cata
                         char id[CATALOG_RUNS_ID_SIZE], struct err *err)
 {
     static const char sql[] =
-        "INSERT INTO memviewd.index_runs (logdirs, shard, shard_count, began_at) SELECT ARRAY(SELECT DISTINCT path COLLATE "
-        "\"C\" FROM jsonb_array_elements_text($1::jsonb) AS path ORDER BY 1), $2::bigint, $3::bigint, $4::timestamptz "
-        "RETURNING run_id";
+        "INSERT INTO memviewd.index_runs (logdirs, shard, shard_count, began_at) SELECT ARRAY(SELECT DISTINCT path "
+        "COLLATE \"C\" FROM jsonb_array_elements_text($1::jsonb) AS path ORDER BY 1), $2::bigint, $3::bigint, "
+        "$4::timestamptz RETURNING run_id";
     struct buf logdirs = BUF_INIT;
     char shard[CATALOG_RUNS_ID_SIZE], shard_count[CATALOG_RUNS_ID_SIZE];
     snprintf(shard, sizeof(shard), "%" PRIu64, run->shard);
@@ -63,13 +63,14 @@ bool catalog_runs_begin(struct catalog_connection *connection, const struct cata
 bool catalog_runs_changed(struct catalog_connection *connection, const char *id, struct err *err)
 {
     static const char sql[] =
-        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, run_id, "
-        "changed_at) "
-        "SELECT series_id, job, module, kind, memory_space, configuration, logdir, $1::bigint, clock_timestamp() FROM (SELECT DISTINCT "
-        "memviewd.series_id(job, module, kind, memory_space, configuration) AS series_id, job, module, kind, memory_space, "
-        "configuration, logdir FROM "
+        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, "
+        "run_id, changed_at) "
+        "SELECT series_id, job, module, kind, memory_space, configuration, logdir, $1::bigint, clock_timestamp() FROM "
+        "(SELECT DISTINCT memviewd.series_id(job, module, kind, memory_space, configuration) AS series_id, job, "
+        "module, kind, memory_space, configuration, logdir FROM "
         "pg_temp.touched WHERE job IS NOT NULL) AS series ORDER BY series_id COLLATE \"C\", logdir COLLATE "
-        "\"C\" ON CONFLICT (series_id, run_id, logdir) DO UPDATE SET changed_at = EXCLUDED.changed_at, settled_at = NULL";
+        "\"C\" ON CONFLICT (series_id, run_id, logdir) DO UPDATE SET changed_at = EXCLUDED.changed_at, settled_at = "
+        "NULL";
     return catalog_connection_query(connection, sql, &id, 1, NULL, NULL, err);
 }
 

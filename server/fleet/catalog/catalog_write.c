@@ -157,15 +157,15 @@ static bool batch_write(struct catalog_writer *writer)
         "COPY pg_temp.incoming (file_id, logdir, file, file_bytes, modified_at, content_sha256, state, "
         "row_count, rules_version) FROM STDIN";
     static const char upsert[] =
-        "INSERT INTO memviewd.files SELECT * FROM pg_temp.incoming ORDER BY file_id ON CONFLICT (file_id) DO UPDATE SET "
-        "(logdir, file, file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at, rules_version) = "
-        "(EXCLUDED.logdir, EXCLUDED.file, EXCLUDED.file_bytes, EXCLUDED.modified_at, EXCLUDED.content_sha256, "
-        "EXCLUDED.state, EXCLUDED.row_count, "
+        "INSERT INTO memviewd.files SELECT * FROM pg_temp.incoming ORDER BY file_id ON CONFLICT (file_id) DO UPDATE "
+        "SET (logdir, file, file_bytes, modified_at, content_sha256, state, row_count, indexed_at, gone_at, "
+        "rules_version) = (EXCLUDED.logdir, EXCLUDED.file, EXCLUDED.file_bytes, EXCLUDED.modified_at, "
+        "EXCLUDED.content_sha256, EXCLUDED.state, EXCLUDED.row_count, "
         "EXCLUDED.indexed_at, NULL, EXCLUDED.rules_version)";
     static const char replaced[] =
         "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id, "
-        "job, module, kind, memory_space, configuration, logdir) INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, "
-        "module, kind, memory_space, configuration, logdir FROM replaced";
+        "job, module, kind, memory_space, configuration, logdir) INSERT INTO pg_temp.touched SELECT DISTINCT point_id, "
+        "job, module, kind, memory_space, configuration, logdir FROM replaced";
     static const char touched[] =
         "INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, memory_space, configuration, "
         "logdir FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
@@ -327,9 +327,9 @@ static bool gone_take(void *context, const struct catalog_row *row, struct err *
 static bool gone_write(struct catalog_writer *writer, const char *ids)
 {
     static const char sql[] =
-        "WITH locked AS MATERIALIZED (SELECT file_id FROM memviewd.files WHERE file_id = ANY ($1::text[]) AND gone_at IS "
-        "NULL AND indexed_at < $2::timestamptz ORDER BY file_id FOR UPDATE), gone AS (UPDATE memviewd.files SET gone_at = "
-        "now() FROM locked WHERE files.file_id = locked.file_id RETURNING 1) SELECT count(*) FROM gone";
+        "WITH locked AS MATERIALIZED (SELECT file_id FROM memviewd.files WHERE file_id = ANY ($1::text[]) AND gone_at "
+        "IS NULL AND indexed_at < $2::timestamptz ORDER BY file_id FOR UPDATE), gone AS (UPDATE memviewd.files SET "
+        "gone_at = now() FROM locked WHERE files.file_id = locked.file_id RETURNING 1) SELECT count(*) FROM gone";
     const char *const parameters[] = {ids, writer->began_at};
     return catalog_connection_query(writer->connection, sql, parameters, 2, gone_take, writer, &writer->err);
 }
@@ -350,8 +350,8 @@ static void gone_mark(struct catalog_writer *writer)
 static void back_mark(struct catalog_writer *writer)
 {
     static const char sql[] =
-        "WITH locked AS MATERIALIZED (SELECT file_id FROM memviewd.files WHERE file_id = ANY ($1::text[]) ORDER BY file_id "
-        "FOR UPDATE) UPDATE memviewd.files SET gone_at = NULL FROM locked WHERE files.file_id = locked.file_id";
+        "WITH locked AS MATERIALIZED (SELECT file_id FROM memviewd.files WHERE file_id = ANY ($1::text[]) ORDER BY "
+        "file_id FOR UPDATE) UPDATE memviewd.files SET gone_at = NULL FROM locked WHERE files.file_id = locked.file_id";
     if (writer->back_ids.length == 0 || err_is_set(&writer->err))
         return;
     buf_text(&writer->back_ids, "}");
