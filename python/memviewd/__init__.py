@@ -2,6 +2,7 @@
 """memviewd from Python: what filled the memory of a TPU or GPU when a program ran out of it.
 
     memviewd.explain(f, *args)     compiles f and says whether it fits, where the memory goes and what would make it fit
+    memviewd.estimate(step)        what a PyTorch program would take of a GPU, without one
     memviewd.on_oom()              around a step: what is known of a lack of memory is saved and said, and the exception
                                    goes on
     memviewd.install()             the same for every exception that nobody catches
@@ -15,13 +16,14 @@ is needed.
 from typing import TYPE_CHECKING
 
 from ._binary import NotFound
+from ._estimate import estimate
 from ._explain import Explanation, explain
 from ._magic import load_ipython_extension, unload_ipython_extension
 from ._oom import install, on_oom
 from ._show import Page, show
 from ._watch import Watch, watch
 
-__all__ = ["Explanation", "NotFound", "Page", "Watch", "explain", "install", "load_ipython_extension", "on_oom", "show",
+__all__ = ["Explanation", "NotFound", "Page", "Watch", "estimate", "explain", "install", "load_ipython_extension", "on_oom", "show",
            "unload_ipython_extension", "watch"]
 
 if TYPE_CHECKING:

@@ -47,6 +47,7 @@ def returns() -> int:
         return 1
 
 
+needs: Optional[int] = memviewd.estimate(plain, 1, device="H100-80G").needed_bytes
 plain("x")  # error: arg-type
 named(1).nothing  # error: attr-defined
 memviewd.nothing  # error: attr-defined
