@@ -49,7 +49,7 @@ static const struct row finals[] = {
 };
 static const struct row losses[] = {
 #define LOSS_WORD(word) {1, word},
-#include "read/oom/around.def"
+#include "read/oom/loss_words.def"
 };
 static const struct row noises[] = {
 #define NOISE(word) {1, word},
