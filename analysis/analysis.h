@@ -345,6 +345,9 @@ struct analysis_changed {
     int64_t partition_count;            /* over which it is split by a change; 0: as before */
     uint64_t changed_count, left_count; /* arguments, shapes or layers; those that were asked for and stay */
     int64_t predicted_total_bytes, predicted_peak_bytes;
+    /* Why the changed program may be another one than the author would get ("…, because" goes before it); static
+     * storage, NULL: it is that program. */
+    const char *partial;
 };
 /* Does changes, as the view "whatif" takes them (whatif/change.def), in their order, to `before`: the program of
  * `module` as it was before optimizations, not packed. Errors: argument (not understood, does not apply, or the

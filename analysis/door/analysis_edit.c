@@ -58,6 +58,7 @@ static void edit(struct job *job, const void *in, void *to, struct err *err)
     out->partition_count = outcome.partitions > 1 ? outcome.partitions : 0;
     out->changed_count = outcome.changed_count;
     out->left_count = outcome.left_count;
+    out->partial = outcome.partial;
     buf_is_whole(&out->program, "the changed program", err);
 }
 

@@ -233,6 +233,32 @@ static void cast_rewrite(struct work *work)
     program->module->n_computations += work->added_count;
 }
 
+/* ---- whether the source would do the same ---- */
+
+/* Makes one value of one or two, of the type to which JAX promotes them. */
+static bool is_promoted(const program_instruction *instruction)
+{
+    static const char *const opcodes[] = {"add",     "subtract",   "multiply",    "divide",        "maximum",
+                                          "minimum", "negate",     "sqrt",        "rsqrt",         "power",
+                                          "abs",     "broadcast",  "reshape",     "select",        "get-tuple-element",
+                                          "tuple",   "call",       "transpose",   "slice",         "parameter",
+                                          "copy",    "clamp",      "opt-barrier", "dynamic-slice", "reverse",
+                                          "pad",     "concatenate"};
+    return is_any(instruction, opcodes, sizeof opcodes / sizeof *opcodes);
+}
+
+/* Does the new type reach what the source may say another type of: products, sums, loops, casts, new arrays? */
+static bool is_far_reaching(const struct work *work)
+{
+    for (uint32_t at = 0; at < work->types.graph.hlo.instruction_count; at++)
+        for (uint32_t leaf = work->types.leaves.first[at]; leaf < work->types.leaves.first[at + 1]; leaf++)
+            if (work->types.leaves.items[leaf].type == (uint8_t)work->types.from &&
+                cast_types_of(&work->types, leaf) == work->types.to && work->types.leaves.items[leaf].rank > 0 &&
+                !is_promoted(work->types.instructions[at]))
+                return true;
+    return false;
+}
+
 /* ---- the edit ---- */
 
 static bool select_one(struct program *program, int64_t number, const struct edit *edit, bool *is_selected,
@@ -271,6 +297,10 @@ bool cast_apply(struct program *program, const struct edit *edit)
         !cast_types_find(&work.types, program, is_selected, from, to, bits == 16 && shapes_is_float(to)))
         return false;
     map_init(&work.combiners, program->arena, 64);
+    if (program->partial == NULL && is_far_reaching(&work))
+        program->partial = "the program does not say which types its source asks for: where it names float32, the "
+                           "printed change leaves that as it is, or raises a TypeError, and here all that is computed "
+                           "from these arguments was cast";
     cast_rewrite(&work);
     if (!program_index(program))
         return false;

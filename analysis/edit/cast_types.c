@@ -184,6 +184,85 @@ static void keep_others(struct cast_types *types, bool is_spread)
     }
 }
 
+/* ---- what is made of other arguments alone ---- */
+
+enum { FROM_SELECTED = 1, FROM_OTHERS = 2 };
+
+static uint8_t sources_of(const struct cast_types *types, const uint8_t *sources, uint32_t at)
+{
+    uint8_t found = 0;
+    arena_work(types->program->arena, leaves_count(&types->leaves, at));
+    for (uint32_t leaf = types->leaves.first[at]; leaf < types->leaves.first[at + 1]; leaf++)
+        found |= sources[class_of(types, leaf)];
+    return found;
+}
+
+/* The leaves of operand `nth` where an instruction only passes it on; else all that it gives. */
+static uint32_t passed_to(const struct cast_types *types, uint32_t at, uint32_t nth, uint32_t *count)
+{
+    const struct graph *graph = &types->graph.graph;
+    if (program_is(types->instructions[at], "tuple"))
+        return leaves_element(&types->leaves, at, nth, count);
+    uint32_t of =
+        program_is(types->instructions[at], "call") ? graph_parameter(graph, graph_called(graph, at, 0), nth) : at;
+    *count = leaves_count(&types->leaves, of);
+    return types->leaves.first[of];
+}
+
+static bool sources_pass(struct cast_types *types, uint8_t *sources, uint32_t at)
+{
+    const struct graph *graph = &types->graph.graph;
+    bool is_new = false, passes = is_transient(types->instructions[at]);
+    for (uint32_t i = 0; i < types->instructions[at]->n_operand_ids; i++) {
+        uint32_t operand = graph_operand(graph, at, i), count;
+        if (passes && !is_argument(types, operand))
+            continue; /* of one class already */
+        uint8_t found = sources_of(types, sources, operand);
+        uint32_t first = passed_to(types, at, i, &count);
+        for (uint32_t k = 0; found != 0 && k < count; k++) {
+            uint8_t *to = &sources[class_of(types, first + k)];
+            is_new = is_new || (*to | found) != *to;
+            *to |= found;
+        }
+    }
+    return is_new;
+}
+
+/* False where every argument of the type is selected: then all of the program changes, as far as it can. */
+static bool sources_begin(const struct cast_types *types, uint8_t *sources)
+{
+    bool is_any = false;
+    for (uint32_t at = 0; at < types->graph.hlo.instruction_count; at++)
+        for (uint32_t leaf = types->leaves.first[at]; leaf < types->leaves.first[at + 1]; leaf++) {
+            if (!graph_is_argument(&types->graph.graph, at))
+                continue;
+            bool is_selected =
+                types->is_selected[types->instructions[at]->parameter_number] && is_convertible(types, leaf);
+            sources[class_of(types, leaf)] |= is_selected ? FROM_SELECTED : FROM_OTHERS;
+            is_any = is_any || (!is_selected && is_convertible(types, leaf));
+        }
+    return is_any;
+}
+
+/* What depends on arguments that keep the type, and on none that changes, stays as it is: also what was widened from a
+ * narrower type in between. */
+static void keep_apart_from_selected(struct cast_types *types)
+{
+    uint32_t count = types->graph.hlo.instruction_count;
+    uint8_t *sources = arena_array(types->program->arena, uint8_t, (size_t)types->leaves.count + 1);
+    if (!sources_begin(types, sources))
+        return;
+    for (bool is_new = true; is_new;) {
+        is_new = false;
+        arena_work(types->program->arena, count);
+        for (uint32_t at = 0; at < count; at++)
+            is_new = sources_pass(types, sources, at) || is_new;
+    }
+    for (uint32_t leaf = 0; leaf < types->leaves.count; leaf++)
+        if (is_convertible(types, leaf) && (sources[class_of(types, leaf)] & FROM_SELECTED) == 0)
+            set_state(types, leaf, sources[class_of(types, leaf)] == 0 ? STATE_APART : STATE_KEPT, NULL);
+}
+
 static bool is_kept(const struct cast_types *types, uint32_t at)
 {
     arena_work(types->program->arena, leaves_count(&types->leaves, at));
@@ -202,14 +281,7 @@ static bool promote_one(struct cast_types *types, uint32_t at)
         uint32_t operand = graph_operand(graph, at, i);
         if ((passes && !is_argument(types, operand)) || !is_kept(types, operand))
             continue;
-        uint32_t first = types->leaves.first[at], count = leaves_count(&types->leaves, at);
-        if (program_is(types->instructions[at], "tuple"))
-            first = leaves_element(&types->leaves, at, i, &count);
-        else if (program_is(types->instructions[at], "call")) {
-            uint32_t parameter = graph_parameter(graph, graph_called(graph, at, 0), i);
-            first = types->leaves.first[parameter];
-            count = leaves_count(&types->leaves, parameter);
-        }
+        uint32_t count, first = passed_to(types, at, i, &count);
         for (uint32_t k = 0; k < count; k++)
             set_state(types, first + k, STATE_KEPT, &is_new);
     }
@@ -242,6 +314,8 @@ bool cast_types_find(struct cast_types *types, struct program *program, const bo
     for (uint32_t at = 0; at < count; at++)
         join_one(types, at);
     keep_others(types, is_spread);
+    if (is_spread)
+        keep_apart_from_selected(types);
     for (bool is_new = true; is_new;) {
         is_new = false;
         arena_work(arena, count);

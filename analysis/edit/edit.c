@@ -49,5 +49,6 @@ bool edit_apply(struct str bytes, enum kind kind, const struct edit *edits, size
     outcome->partitions = program.partitions;
     outcome->changed_count = program.changed_count;
     outcome->left_count = program.left_count;
+    outcome->partial = program.partial;
     return true;
 }

@@ -69,6 +69,9 @@ struct edit_outcome {
     /* What was changed: donated, sharded or cast parameters, resized shapes, checkpointed regions. */
     uint64_t changed_count;
     uint64_t left_count; /* parameters or regions that were asked for and left as they are */
+    /* Why what the author would write may be another program than this one ("…, because" goes before it): then what it
+     * takes is a bound, which confirms and refutes nothing. Static storage; NULL: it is that program. */
+    const char *partial;
 };
 
 /* Does `count` edits on `program`, of KIND_HLO_PROTO or KIND_HLO_MODULE. False with a report: `malformed` or

@@ -45,6 +45,7 @@ struct program {
     int64_t next_id;    /* where ids are counted through the module; 0: not looked for yet */
     int64_t partitions; /* 1 until something is sharded */
     uint64_t changed_count, left_count;
+    const char *partial;   /* as in edit.h: of the first edit that says so */
     uint64_t cloned_count; /* computations that were copied and are not in the module yet */
 };
 

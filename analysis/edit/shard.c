@@ -126,6 +126,9 @@ static bool empty_meshes_drop(struct program *program)
             continue;
         if (memchr(value.data, '"', value.length) != NULL)
             return false;
+        if (program->partial == NULL)
+            program->partial = "it was split by GSPMD, and this version of JAX splits programs by Shardy, which may "
+                               "choose otherwise";
         attributes->base.n_unknown_fields--;
         for (size_t k = i; k < attributes->base.n_unknown_fields; k++)
             attributes->base.unknown_fields[k] = attributes->base.unknown_fields[k + 1];

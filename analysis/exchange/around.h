@@ -44,6 +44,7 @@ struct verdict_compiled {
     const char *change;   /* as advice says it */
     int64_t total_bytes;  /* what the changed program takes, as the compiler counts; -1: it gave no figure */
     bool is_of_dump;      /* the unchanged program compiled to the figures of the dump, so that this one counts */
+    bool is_partial;      /* it may be another program than what is advised makes: its figure is a bound */
     const char *sentence; /* what came of it */
 };
 

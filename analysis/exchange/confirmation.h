@@ -30,6 +30,7 @@ struct confirmation_compile {
 enum confirmation_state {
     CONFIRMATION_CONFIRMED,
     CONFIRMATION_REFUTED,    /* it saves at most half of what was predicted, or does not fit, as was predicted */
+    CONFIRMATION_PARTIAL,    /* it compiled, but what the author would write may be another program */
     CONFIRMATION_DIFFERENT,  /* both compiled, but the unchanged program is not that of the dump */
     CONFIRMATION_UNANSWERED, /* there is no figure of the changed program */
 };
@@ -42,7 +43,8 @@ struct confirmation {
     struct confirmation_compile base, changed;
     int64_t predicted_bytes; /* total of the changed program */
     uint64_t changed_count;
-    uint64_t left_count;                     /* arguments or layers that were asked for and stay as they are */
+    uint64_t left_count; /* arguments or layers that were asked for and stay as they are */
+    const char *partial; /* why the changed program may be another one than the author's; NULL: it is the author's */
     const char *compiler, *compiler_version; /* "libtpu", "CUDA plug-in"; NULL: not known */
     const char *topology, *topology_source;  /* NULL: not known */
     bool is_gpu;                             /* compiled for a GPU that is not there */

@@ -315,8 +315,12 @@ static int64_t best_of(const struct advice *advice)
     return -1;
 }
 
-static bool is_refuted(const struct verdict_advice *predicted, const struct verdict_advice *compiled)
+/* What fits after all, where the program does not, is not refuted by saving less. */
+static bool is_refuted(const struct advice *advice, const struct verdict_advice *predicted,
+                       const struct verdict_advice *compiled)
 {
+    if (compiled->fits == VERDICT_FITS_YES && advice->facts->out->fits != VERDICT_FITS_YES)
+        return false;
     bool was_to_fit = predicted->fits == VERDICT_FITS_YES || predicted->fits == VERDICT_FITS_PERHAPS;
     return confirmed_is_refuted(predicted->saves_bytes, compiled->saves_bytes, was_to_fit,
                                 compiled->fits != VERDICT_FITS_NO);
@@ -336,8 +340,11 @@ static void compiled_take(struct advice *advice, struct verdict_advice *item, co
         item->confidence = VERDICT_CONFIRMED;
         item->reason = item->compiled;
     }
+    if (compiled->is_partial)
+        item->confidence = VERDICT_BOUND;
     item->fits = fits_of(advice->facts, item);
-    item->is_refuted = is_refuted(&predicted, item);
+    item->is_partial = compiled->is_partial;
+    item->is_refuted = !compiled->is_partial && is_refuted(advice, &predicted, item);
 }
 
 static void compiled_fill(struct advice *advice)

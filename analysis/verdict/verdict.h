@@ -176,6 +176,7 @@ struct verdict_advice {
     const char *change; /* as `memviewd whatif --change` takes it; NULL: there is no model of it */
     int64_t saves_bytes, lands_at_bytes;
     int64_t predicted_bytes; /* what it was to land at before the compiler was asked; -1: it was not, or did not say */
+    bool is_partial;         /* what was compiled may be another program than the one advised: `compiled` says why */
     bool is_refuted; /* by the compiler: it saves at most half of what was predicted, or does not fit after all */
     enum verdict_confidence predicted_confidence; /* before the compiler was asked, for the order */
     const char *compiled;    /* what came of asking the compiler, a sentence; NULL: it was not asked */

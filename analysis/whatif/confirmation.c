@@ -44,6 +44,8 @@ enum confirmation_state confirmation_state(const struct confirmation *confirmati
         return CONFIRMATION_UNANSWERED;
     if (!is_good)
         return CONFIRMATION_DIFFERENT;
+    if (confirmation->partial != NULL)
+        return CONFIRMATION_PARTIAL;
     return is_refuted(confirmation) ? CONFIRMATION_REFUTED : CONFIRMATION_CONFIRMED;
 }
 
@@ -55,7 +57,7 @@ bool confirmation_is_of_dump(const struct confirmation *confirmation)
 
 const char *confirmation_state_name(enum confirmation_state state)
 {
-    static const char *const names[] = {"confirmed", "refuted", "different", "unanswered"};
+    static const char *const names[] = {"confirmed", "refuted", "partial", "different", "unanswered"};
     return names[state];
 }
 
@@ -123,6 +125,12 @@ void confirmation_sentence(const struct confirmation *confirmation, struct buf *
     case CONFIRMATION_CONFIRMED:
     case CONFIRMATION_REFUTED:
         buf_format(out, "%s by the compiler: ", state == CONFIRMATION_CONFIRMED ? "Confirmed" : "Refuted");
+        put_figures(out, confirmation);
+        put_autotuning(out, confirmation);
+        return;
+    case CONFIRMATION_PARTIAL:
+        buf_format(out, "Not confirmed: what was compiled is not surely the printed change, because %s. As compiled, ",
+                   confirmation->partial);
         put_figures(out, confirmation);
         put_autotuning(out, confirmation);
         return;
@@ -202,6 +210,7 @@ void confirmation_write(const struct confirmation *confirmation, struct json *js
     json_key_known(json, "dump_peak_bytes", confirmation->dump_peak_bytes);
     json_key_uint(json, "changed_count", confirmation->changed_count);
     json_key_uint(json, "left_count", confirmation->left_count);
+    json_key_text(json, "partial", confirmation->partial);
     compile_write(json, "base", &confirmation->base);
     compile_write(json, "changed", &confirmation->changed);
     json_key_text(json, "compiler", confirmation->compiler);

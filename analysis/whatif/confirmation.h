@@ -16,7 +16,7 @@ int64_t confirmation_needed_bytes(const struct confirmation_compile *compile);
 enum confirmation_state confirmation_state(const struct confirmation *confirmation);
 /* Both compiled, the unchanged program to the figures of the dump: confirmed or refuted. */
 bool confirmation_is_of_dump(const struct confirmation *confirmation);
-/* "confirmed", "refuted", "different", "unanswered". */
+/* "confirmed", "refuted", "partial", "different", "unanswered". */
 const char *confirmation_state_name(enum confirmation_state state);
 /* A few sentences of one line. */
 void confirmation_sentence(const struct confirmation *confirmation, struct buf *out);

@@ -467,6 +467,7 @@ int cmd_explain(const struct options *options)
     store_free(explaining.store);
     free(rules);
     free(explaining.explained);
+    bool is_confirmed = !explaining.confirm.has_unconfirmed;
     explain_confirm_free(&explaining.confirm);
     explain_patch_free(&explaining.patch);
     bool is_patched = !options->is_patch || explain_patch_print(options, &all);
@@ -476,7 +477,7 @@ int cmd_explain(const struct options *options)
     if (!is_whole || explaining.has_unread_file)
         return COMMANDS_UNUSABLE;
     if (explaining.understood_count > 0)
-        return is_patched ? COMMANDS_DONE : COMMANDS_FINDING;
+        return is_patched && is_confirmed ? COMMANDS_DONE : COMMANDS_FINDING;
     if (explaining.unreadable_count > 0)
         return COMMANDS_UNUSABLE;
     if (options->module && explaining.module_count > 0) {

@@ -13,6 +13,7 @@
 
 struct explain_confirm_answer {
     char *module, *change, *sentence;
+    bool is_confirmed;                /* also where less is saved than was predicted, if it fits */
     struct verdict_compiled compiled; /* borrows the last two */
 };
 
@@ -51,8 +52,12 @@ static const struct explain_confirm_answer *answer_add(struct explain_confirm *c
         .change = answer->change,
         .total_bytes = analysis_confirmation_needed_bytes(&confirmation->changed),
         .is_of_dump = analysis_confirmation_is_of_dump(confirmation),
+        .is_partial = analysis_confirmation_state(confirmation) == CONFIRMATION_PARTIAL,
         .sentence = answer->sentence,
     };
+    answer->is_confirmed = analysis_confirmation_state(confirmation) == CONFIRMATION_CONFIRMED ||
+                           (analysis_confirmation_is_of_dump(confirmation) && confirmation->changed.does_fit &&
+                            !confirmation->base.does_fit);
     buf_free(&sentence);
     return answer;
 }
@@ -89,7 +94,7 @@ static const struct explain_confirm_answer *answer_ask(const struct options *opt
 static size_t each_ask(const struct options *options, const struct verdict_parts *parts, const cJSON *advice,
                        struct explain_confirm *confirm)
 {
-    size_t count = 0;
+    size_t count = 0, confirmed_count = 0;
     char *module = module_name(parts->entry);
     const cJSON *item;
     cJSON_ArrayForEach(item, advice)
@@ -104,12 +109,14 @@ static size_t each_ask(const struct options *options, const struct verdict_parts
             answer = answer_ask(options, parts, module, change, confirm);
         if (answer) {
             confirm->compiled[count++] = answer->compiled;
+            confirmed_count += answer->is_confirmed;
         } else if (!confirm->is_full_told) {
             log_line("--confirm: %d changes were compiled; no further ones are", EXPLAIN_CONFIRM_ALL_MAX);
             confirm->is_full_told = true;
         }
     }
     free(module);
+    confirm->has_unconfirmed |= count > 0 && confirmed_count == 0;
     return count;
 }
 

@@ -21,6 +21,7 @@ struct explain_confirm {
     char *module;                /* the program that `first` is of; NULL: of none */
     struct confirm_result first; /* whose unchanged program compiled */
     bool is_full_told;
+    bool has_unconfirmed; /* of a verdict changes were asked about, and none is confirmed: exit status 1 */
     struct verdict_compiled compiled[EXPLAIN_CONFIRM_MAX]; /* of the last verdict; texts are of `answers` */
 };
 

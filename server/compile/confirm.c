@@ -87,6 +87,7 @@ static bool changes_do(struct work *work, const struct source *source, const str
         confirmation->predicted_bytes = work->changed.predicted_total_bytes;
         confirmation->changed_count = work->changed.changed_count;
         confirmation->left_count = work->changed.left_count;
+        confirmation->partial = work->changed.partial;
     }
     analysis_subject_free(subject);
     return is_done;

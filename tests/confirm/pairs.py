@@ -47,7 +47,7 @@ def run(arguments):
         said, reason = confirm(arguments, os.path.join(arguments.shared, "data", "whatif", truth["base"]), truth["change"])
         after, predicted = said and said["total_bytes_after"], said and said["predicted_total_bytes"]
         real = truth["total_bytes_after"] + TABLES_ALONE.get(pair, 0)
-        is_base = bool(said) and said["state"] in ("confirmed", "refuted")
+        is_base = bool(said) and said["state"] in ("confirmed", "refuted", "partial")
         is_counted = is_base and not truth["change"][0].startswith("cast")
         pairs, bases, counted = pairs + 1, bases + is_base, counted + is_counted
         # Which dimension a person splits is a choice; within 1 % it is another one.

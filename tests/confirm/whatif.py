@@ -132,7 +132,7 @@ def devices_faults(arguments, place):
 
 
 def explain_faults(arguments, place):
-    """explain --confirm: what the compiler made of what is advised, or why it was not asked"""
+    """explain --confirm: what the compiler made of what is advised, or why it was not asked; status 1, as none is confirmed"""
     faults = []
     for word, library, has_figure in (("compiles", arguments.standin, True), ("aborts", arguments.standin, False), ("stops", "/nowhere", False)):
         environ = {**os.environ, "TMPDIR": place.path, "MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": os.path.abspath(arguments.module),
@@ -141,7 +141,7 @@ def explain_faults(arguments, place):
                               env=environ, capture_output=True, text=True, timeout=60, check=False)
         (element,) = loads(done.stdout)
         asked = [row for row in element["answer"]["advice"] if "compiled" in row]
-        faults += [] if 1 <= len(asked) <= 3 and done.returncode == 0 else [f"{word}: {len(asked)} asked, exit status {done.returncode}"]
+        faults += [] if 1 <= len(asked) <= 3 and done.returncode == 1 else [f"{word}: {len(asked)} asked, exit status {done.returncode}"]
         faults += [f"{word}: {row}" for row in asked if ("predicted_bytes" in row) != has_figure or ("is_refuted" in row) != has_figure]
         faults += [] if has_figure or "cl/4242 ended by signal 6" in asked[0]["compiled"] or "is no libtpu.so" in asked[0]["compiled"] else [f"{asked}"]
     return faults
@@ -193,7 +193,7 @@ def explain_again_faults(arguments, place):
         asked = [sum("compiled" in row for row in failure["answer"]["advice"]) for failure in loads(out)]
         count, wanted = told.count("asking the compiler about"), min(9, sum(asked) // 2)
         faults += [] if len(asked) == 2 * program_count and asked[0] == asked[1] > 0 else [f"{asked} of each failure"]
-        faults += [] if count == wanted and process.returncode == 0 else [f"{count} asked, not {wanted}: {told[-300:]}"]
+        faults += [] if count == wanted and process.returncode == 1 else [f"{count} asked, not {wanted}: {told[-300:]}"]
         faults += [] if ("9 changes were compiled" in told) == (program_count == 5) else [f"tells: {told[-300:]}"]
     shutil.rmtree(folder)
     return faults

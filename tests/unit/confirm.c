@@ -169,6 +169,21 @@ START_TEST(only_the_program_of_the_dump_confirms)
 }
 END_TEST
 
+START_TEST(another_program_confirms_and_refutes_nothing)
+{
+    struct confirmation asked_of = good();
+    asked_of.partial = "it was split otherwise";
+    must_say(&asked_of, CONFIRMATION_PARTIAL,
+             "Not confirmed: what was compiled is not surely the printed change, because it was split otherwise. As "
+             "compiled, 8.00 MiB becomes 4.00 MiB (predicted: 5.00 MiB), which saves 4.00 MiB.");
+    ck_assert(!confirmation_is_of_dump(&asked_of));
+    asked_of.changed.figures.argument_bytes += 3 << 20;
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_PARTIAL);
+    asked_of.base.figures.argument_bytes += 1;
+    ck_assert_int_eq(confirmation_state(&asked_of), CONFIRMATION_DIFFERENT);
+}
+END_TEST
+
 /* At most half of the saving; or no room, where the prediction saw some. Less than predicted alone refutes nothing. */
 START_TEST(a_prediction_that_does_not_hold_is_refuted)
 {
@@ -317,6 +332,7 @@ int main(void)
     tcase_add_test(tests, devices_are_told);
     tcase_add_test(tests, what_the_compiler_cannot_be_asked_is_refused);
     tcase_add_test(tests, only_the_program_of_the_dump_confirms);
+    tcase_add_test(tests, another_program_confirms_and_refutes_nothing);
     tcase_add_test(tests, a_prediction_that_does_not_hold_is_refuted);
     tcase_add_test(tests, without_a_gpu_temporaries_may_differ_a_little);
     tcase_add_test(tests, what_the_figures_are_not_of_is_said);

@@ -152,6 +152,36 @@ START_TEST(what_the_source_makes_wide_stays_wide)
 }
 END_TEST
 
+/* An optimizer's moment promotes to float32 where gradients come in; where the type reaches products, nothing tells
+ * what the source would do. */
+START_TEST(a_cast_that_ends_at_once_is_what_the_source_would_do)
+{
+    ARENA_MUST_NOT_JUMP();
+    struct program program;
+    struct edit_outcome outcome;
+    int64_t moments[16];
+    size_t count = 0;
+    struct str bytes = load("tests/fixtures/modules/mlp-adam/"
+                            "module_0000.jit_step.cl_1014260217.before_optimizations.hlo.pb");
+    ck_assert_msg(program_read(&program, bytes, KIND_HLO_PROTO, &arena, &err), "%s", err.text);
+    for (size_t i = 0; i < program.parameter_count && count < 16; i++)
+        if (strstr(program_parameter_name(&program, (int64_t)i), "mu") != NULL)
+            moments[count++] = (int64_t)i;
+    ck_assert_uint_gt(count, 0);
+    const struct edit moment = casting(moments, count, BF16), every = casting(all, 4, BF16), kept = casting(all, 4, S8);
+    const struct {
+        const struct edit *edit;
+        bool is_partial;
+    } cases[] = {{&moment, false}, {&every, true}, {&kept, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_msg(edit_apply(bytes, KIND_HLO_PROTO, cases[i].edit, 1, &arena, &outcome, &err), "%s", err.text);
+        ck_assert_uint_gt(outcome.changed_count, 0);
+        ck_assert_int_eq(outcome.partial != NULL, cases[i].is_partial);
+    }
+    bytes_close(&input);
+}
+END_TEST
+
 START_TEST(arguments_of_other_types_are_refused)
 {
     ARENA_MUST_NOT_JUMP();
@@ -174,6 +204,7 @@ int main(void)
     tcase_add_test(tests, loops_have_one_type_throughout);
     tcase_add_test(tests, arguments_go_into_loops_by_a_convert);
     tcase_add_test(tests, what_the_source_makes_wide_stays_wide);
+    tcase_add_test(tests, a_cast_that_ends_at_once_is_what_the_source_would_do);
     tcase_add_test(tests, arguments_of_other_types_are_refused);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);

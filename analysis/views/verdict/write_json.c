@@ -256,6 +256,8 @@ static void advice_write(struct json *json, struct evidence_list *list, const st
         json_key_known(json, "predicted_bytes", advice->predicted_bytes);
         if (advice->predicted_bytes >= 0)
             json_key_bool(json, "is_refuted", advice->is_refuted);
+        if (advice->predicted_bytes >= 0)
+            json_key_bool(json, "is_partial", advice->is_partial);
         json_key_text(json, "compiled", advice->compiled);
         json_key_known(json, "over_bytes", advice->over_bytes);
         json_key_known(json, "allocated_bytes", advice->allocated_bytes);

@@ -147,13 +147,15 @@ static void one_advice(struct buf *out, const struct verdict_advice *advice)
         buf_format(out, "%s lands at %s", advice->saves_bytes > 0 ? "," : ":",
                    size_text(lands, (uint64_t)advice->lands_at_bytes));
     buf_format(out, " (%s%s)\n", advice->is_refuted ? "as compiled" : verdict_confidence_name(advice->confidence),
-               advice->fits == VERDICT_FITS_YES       ? ", fits"
+               advice->fits == VERDICT_FITS_YES       ? advice->is_refuted ? "" : ", fits"
                : advice->fits == VERDICT_FITS_NO      ? ", does not fit alone"
                : advice->fits == VERDICT_FITS_PERHAPS ? ", may fit"
                                                       : "");
     if (advice->predicted_bytes >= 0)
         buf_format(out, "      predicted: lands at %s\n", size_text(lands, (uint64_t)advice->predicted_bytes));
-    else if (advice->compiled != NULL)
+    if (advice->is_partial)
+        line(out, "      ", advice->compiled);
+    else if (advice->predicted_bytes < 0 && advice->compiled != NULL)
         line(out, "      not compiled: ", advice->compiled);
     if (advice->call[0] != '\0' && !advice->is_refuted)
         code_write(out, "      ", advice->call);
