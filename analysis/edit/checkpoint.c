@@ -10,15 +10,19 @@
  * for itself. */
 #include "edit/checkpoint_layers.h"
 #include "edit/checkpoint_scan.h"
+#include "edit/checkpoint_within.h"
 #include "edit/edits.h"
 #include "edit/foldable.h"
 #include "edit/order.h"
 
+enum { READ_BY_SEVERAL = UINT32_MAX - 1 };
+
 struct node {
     program_instruction *instruction;
-    uint32_t region;  /* HLO_NONE: of none that was chosen */
-    uint8_t phase;    /* enum graph_phase */
-    bool is_constant; /* depends on no argument */
+    uint32_t region;        /* HLO_NONE: of none that was chosen */
+    uint8_t phase;          /* enum graph_phase */
+    bool is_constant;       /* depends on no argument */
+    uint32_t reader_region; /* of the chosen layers that read it going forward, or READ_BY_SEVERAL */
     /* of the region that is worked on, where `epoch` is its number + 1 */
     uint32_t epoch;
     bool is_needed, is_input; /* computed again; goes through the barrier */
@@ -39,6 +43,7 @@ struct work {
     size_t count, capacity, original_count;
     struct map places; /* id → node */
     uint32_t region, epoch;
+    bool are_inferred;  /* the layers are told by their parameters */
     struct step *steps; /* of a walk */
     size_t step_capacity;
     uint32_t *pending; /* nodes that are computed again and were not looked into; room for all original ones */
@@ -186,6 +191,47 @@ static void add_barrier(struct work *work, const uint32_t *inputs, size_t count,
     }
 }
 
+/* ---- whether the author's function would have the same ends ---- */
+
+static bool is_small(const program_shape *shape)
+{
+    enum { SMALL_ELEMENTS = 4096 };
+    return !shapes_is_array(shape) || (uint64_t)shapes_elements(shape) <= SMALL_ELEMENTS;
+}
+
+/* Is it a cast of another of the inputs? */
+static bool is_cast_of_input(struct work *work, uint32_t at)
+{
+    const program_instruction *instruction = work->nodes[at].instruction;
+    return program_is(instruction, "convert") && fresh(work, node_of(work, instruction->operand_ids[0]))->is_input;
+}
+
+/* A view of an argument is no value of the layers before or behind. */
+static bool is_of_argument(const struct work *work, uint32_t at)
+{
+    const program_instruction *instruction = work->nodes[at].instruction;
+    for (size_t steps = work->original_count; steps > 0 && instruction->n_operand_ids == 1; steps--) {
+        arena_work(work->program->arena, 1);
+        instruction = work->nodes[node_of(work, instruction->operand_ids[0])].instruction;
+    }
+    return program_is(instruction, "parameter");
+}
+
+/* One value goes into a layer and one gradient comes back, besides what the whole model reads: then there is no other
+ * place where the author's function could begin or end. */
+static bool has_one_stream(struct work *work, const uint32_t *inputs, size_t count)
+{
+    size_t forward = 0, backward = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct node *node = &work->nodes[inputs[i]];
+        if (is_small(node->instruction->shape) || is_of_argument(work, inputs[i]) || is_cast_of_input(work, inputs[i]))
+            continue;
+        forward += node->phase == GRAPH_FORWARD && node->reader_region != READ_BY_SEVERAL;
+        backward += node->phase == GRAPH_BACKWARD;
+    }
+    return forward <= 1 && backward <= 1;
+}
+
 static void checkpoint_reroute(struct work *work, program_instruction *reader)
 {
     for (size_t i = 0; i < reader->n_operand_ids; i++) {
@@ -233,6 +279,10 @@ static void checkpoint_region(struct work *work)
     for (size_t i = 0; like == NULL && i < work->original_count; i++)
         if (is_of(work, (uint32_t)i, GRAPH_BACKWARD))
             like = work->nodes[i].instruction;
+    if (work->are_inferred && work->program->partial == NULL && !has_one_stream(work, inputs, count))
+        work->program->partial =
+            "its layers are told by the parameters that they read, and more than one value goes from one to the next, "
+            "so that the author's functions may begin and end elsewhere";
     if (count > 0)
         add_barrier(work, inputs, count, like);
     clone_needed(work);
@@ -254,11 +304,18 @@ static void add_originals(struct work *work, const struct edit *edit, const stru
                             .region = checkpoint_layers_of(work->program, edit, layers, i),
                             .phase = layers->graph.graph.phases[layers->first + i],
                             .is_constant = constants[i],
+                            .reader_region = HLO_NONE,
                             .stand_in = HLO_NONE};
         work->nodes[i] = node;
         map_put(&work->places, (uint64_t)instruction->id, (uint32_t)i, false);
     }
     work->count = work->original_count = entry->n_instructions;
+    for (size_t i = 0; i < work->count; i++)
+        for (size_t j = 0; j < work->nodes[i].instruction->n_operand_ids; j++) {
+            uint32_t *of = &work->nodes[node_of(work, work->nodes[i].instruction->operand_ids[j])].reader_region;
+            if (work->nodes[i].phase == GRAPH_FORWARD && work->nodes[i].region != HLO_NONE)
+                *of = *of == HLO_NONE || *of == work->nodes[i].region ? work->nodes[i].region : READ_BY_SEVERAL;
+        }
 }
 
 static bool put_in_order(struct work *work, const bool *was_read)
@@ -269,34 +326,45 @@ static bool put_in_order(struct work *work, const bool *was_read)
     return order_live(work->program, work->body, all, work->count, was_read, work->original_count);
 }
 
-static bool checkpoint_regions(struct program *program, const struct edit *edit)
+static bool checkpoint_regions(struct program *program, const struct edit *edit, const struct checkpoint_layers *layers)
 {
-    struct checkpoint_layers layers;
-    if (!checkpoint_layers_find(program, edit, &layers))
-        return false;
-    struct work work = {.program = program, .body = program->entry};
+    struct work work = {.program = program, .body = program->entry, .are_inferred = edit->layers != NULL};
     work.capacity = program->entry->computation->n_instructions + 1;
     work.nodes = arena_array(program->arena, struct node, work.capacity);
     work.pending = arena_array(program->arena, uint32_t, work.capacity);
     map_init(&work.places, program->arena, work.capacity);
-    add_originals(&work, edit, &layers);
+    add_originals(&work, edit, layers);
     bool *was_read = order_reads(program, work.body),
-         *has_backward = arena_array(program->arena, bool, (size_t)layers.regions.count + 1);
+         *has_backward = arena_array(program->arena, bool, (size_t)layers->regions.count + 1);
     for (size_t i = 0; i < work.original_count; i++)
         if (work.nodes[i].region != HLO_NONE && work.nodes[i].phase == GRAPH_BACKWARD)
             has_backward[work.nodes[i].region] = true;
-    for (work.region = 0; work.region < layers.regions.count; work.region++)
+    for (work.region = 0; work.region < layers->regions.count; work.region++)
         if (has_backward[work.region])
             checkpoint_region(&work);
-    return put_in_order(&work, was_read);
+    return put_in_order(&work, was_read) && program_index(program);
+}
+
+/* Where the layers are turns of a loop, of which the entry holds parameters alone, it is the loop's that are meant. */
+static bool checkpoint_any(struct program *program, const struct edit *edit)
+{
+    struct checkpoint_layers layers;
+    uint64_t before = program->changed_count;
+    if (!checkpoint_layers_find(program, edit, &layers))
+        return false;
+    bool is_loop_first = edit->layers != NULL && checkpoint_within_has_around(program, edit->layers, &layers);
+    if (is_loop_first && !checkpoint_scan_apply(program, edit->scopes))
+        return false;
+    if (program->changed_count > before)
+        return true;
+    return checkpoint_regions(program, edit, &layers) &&
+           (program->changed_count > before || is_loop_first || checkpoint_scan_apply(program, edit->scopes));
 }
 
 bool checkpoint_apply(struct program *program, const struct edit *edit)
 {
     uint64_t before = program->changed_count, left = program->left_count;
-    if (!checkpoint_regions(program, edit) || !program_index(program))
-        return false;
-    if (program->changed_count == before && !checkpoint_scan_apply(program, edit->scopes))
+    if (!checkpoint_any(program, edit))
         return false;
     return program->changed_count > before ||
            err_set(program->err, ERR_conflict, ERR_NO_OFFSET,

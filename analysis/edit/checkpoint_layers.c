@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit/checkpoint_layers.h"
 
+#include "base/select.h"
+#include "edit/checkpoint_within.h"
 #include "edit/inline.h"
 #include "whatif/glob.h"
 #include "whatif/regions_read.h"
+
+#include <stdlib.h>
 
 /* The order in which the entry was written; what it calls runs when it is called. */
 static uint32_t *positions_of(const struct program *program, const struct checkpoint_layers *layers)
@@ -27,6 +31,35 @@ static uint32_t *positions_of(const struct program *program, const struct checkp
     return positions;
 }
 
+struct numbered {
+    int64_t id;
+    uint32_t at;
+};
+
+static int by_id(const void *left, const void *right)
+{
+    const struct numbered *a = left, *b = right;
+    return ORDER(a->id, b->id);
+}
+
+/* JAX numbers instructions as the source runs; those of calls that were written out have greater ids than `last_id`. */
+static void sources_find(const struct program *program, int64_t last_id, struct checkpoint_layers *out)
+{
+    const program_computation *entry = program->entry->computation;
+    uint32_t count = 0;
+    struct numbered *list = arena_array(program->arena, struct numbered, entry->n_instructions + 1);
+    for (size_t i = 0; i < entry->n_instructions; i++)
+        if (entry->instructions[i]->id <= last_id)
+            list[count++] = (struct numbered){entry->instructions[i]->id, out->first + (uint32_t)i};
+    arena_work(program->arena, select_work(count));
+    qsort(list, count, sizeof *list, by_id);
+    uint32_t *sources = arena_array(program->arena, uint32_t, (size_t)count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        sources[i] = list[i].at;
+    out->sources = sources;
+    out->source_count = count;
+}
+
 static void by_parameters(const struct program *program, const struct edit *edit, struct checkpoint_layers *out)
 {
     struct dimensions *dimensions = arena_array(program->arena, struct dimensions, 1);
@@ -37,6 +70,8 @@ static void by_parameters(const struct program *program, const struct edit *edit
         .positions = positions_of(program, out),
         .position_count = (uint32_t)program->entry->computation->n_instructions,
         .is_as_written = true,
+        .sources = out->sources,
+        .source_count = out->source_count,
     };
     regions_read(&of, edit->layers, program->arena, &out->regions);
 }
@@ -70,18 +105,31 @@ static bool has_one_gradient(const struct program *program)
     return true;
 }
 
+static int64_t last_id_of(const struct program *program)
+{
+    const program_computation *entry = program->entry->computation;
+    int64_t last = -1;
+    for (size_t i = 0; i < entry->n_instructions; i++)
+        last = entry->instructions[i]->id > last ? entry->instructions[i]->id : last;
+    return last;
+}
+
 bool checkpoint_layers_find(struct program *program, const struct edit *edit, struct checkpoint_layers *out)
 {
     bool is_by_parameters = edit->layers != NULL;
+    int64_t last_id = last_id_of(program);
     if ((is_by_parameters && !inline_every(program, program->entry)) || !program_graph_build(program, &out->graph))
         return false;
     out->first = program_graph_first(program, &out->graph, program->entry);
     if (is_by_parameters && !has_one_gradient(program))
         return false;
-    if (is_by_parameters)
+    if (is_by_parameters) {
+        sources_find(program, last_id, out);
         by_parameters(program, edit, out);
-    else
+        checkpoint_within_label(program, edit->layers, out);
+    } else {
         regions_build(&out->graph.graph, program->arena, &out->regions);
+    }
     return true;
 }
 

@@ -8,8 +8,10 @@
 
 struct checkpoint_layers {
     struct program_graph graph;
-    struct regions regions; /* of every instruction */
-    uint32_t first;         /* number of the entry's first instruction */
+    struct regions regions;  /* of every instruction */
+    uint32_t first;          /* number of the entry's first instruction */
+    const uint32_t *sources; /* by parameters: the entry's instructions as the source runs, without those of calls */
+    uint32_t source_count;
 };
 
 /* By scopes, or, where `edit->layers` says so, by the parameters that are read: calls in the entry are written out

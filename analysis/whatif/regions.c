@@ -211,7 +211,12 @@ static void regions_by_parameters(const struct variant *variant, struct regions 
         uint32_t scheduled = variant_scheduled(variant, at);
         positions[at] = scheduled == HLO_NONE ? HLO_NONE : plan->schedule.position_of_instruction[scheduled];
     }
-    const struct regions_program program = {plan->graph, &variant->dimensions, positions, plan->schedule.length, false};
+    const struct regions_program program = {
+        .graph = plan->graph,
+        .dimensions = &variant->dimensions,
+        .positions = positions,
+        .position_count = plan->schedule.length,
+    };
     variant->findings->by_parameters = parameters_find(variant);
     regions_read(&program, variant->findings->by_parameters, arena, out);
 }

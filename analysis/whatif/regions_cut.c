@@ -103,6 +103,8 @@ static bool is_early(const struct forward *forward, uint32_t at)
     const struct graph *graph = forward->graph;
     const struct leaves *leaves = &forward->program->dimensions->leaves;
     bool is_any = false;
+    if (forward->program->is_parameter != NULL && forward->program->is_parameter[at])
+        return true;
     if (leaves_count(leaves, at) != 1 ||
         (!regions_moves(graph_op(graph, at)) && shape_type_is_float(leaves->items[leaves->first[at]].type)))
         return false;
@@ -377,36 +379,77 @@ static bool is_given(const struct late *late, const struct forward *forward, uin
     return graph_is_argument(forward->graph, at) && late->read_until[at] > 0;
 }
 
+/* What an operation reads, so far. */
+struct late_reading {
+    uint32_t region;          /* of the gradients, of several the one that ran first */
+    uint32_t made_last, from; /* the layer that has the last of the values, and its place */
+    uint32_t until;           /* where the last layer is that has all of them */
+};
+
+static void late_read(const struct late *late, struct forward *forward, uint32_t operand, struct late_reading *reading)
+{
+    uint32_t made_by = value_maker(&forward->walk, operand),
+             of = made_by == HLO_NONE                ? HLO_NONE
+                  : is_given(late, forward, made_by) ? REGION_BEFORE
+                                                     : forward->regions->of[made_by],
+             order = order_of(late, of);
+    if (order == HLO_NONE)
+        return;
+    if (forward->number_of[made_by] == HLO_NONE && !graph_is_argument(forward->graph, made_by)) {
+        /* What only looks at arguments may stand before all layers, and is read by any. */
+        bool is_later = order > 0 && (order < order_of(late, reading->region) || reading->region == REGION_BEFORE);
+        reading->region = reading->region == HLO_NONE || is_later ? of : reading->region;
+        return;
+    }
+    if (reading->made_last == HLO_NONE || order >= reading->from) {
+        reading->made_last = of;
+        reading->from = order;
+    }
+    reading->until = late->read_until[made_by] < reading->until ? late->read_until[made_by] : reading->until;
+}
+
 /* The layer of the gradients that it reads, of several the one that ran first; but none that does not have the values
- * of the forward pass that it reads too. */
+ * of the forward pass that it reads too. A loop reads what the tuple holds that it begins with. */
 static uint32_t late_region(const struct late *late, struct forward *forward, uint32_t at)
 {
-    const struct regions *regions = forward->regions;
-    uint32_t region = HLO_NONE, made_last = HLO_NONE, from = 0, until = HLO_NONE;
-    for (uint32_t nth = 0, operand; (operand = graph_operand(forward->graph, at, nth)) != HLO_NONE; nth++) {
-        uint32_t made_by = value_maker(&forward->walk, operand),
-                 of = made_by == HLO_NONE                ? HLO_NONE
-                      : is_given(late, forward, made_by) ? REGION_BEFORE
-                                                         : regions->of[made_by],
-                 order = order_of(late, of);
-        if (order == HLO_NONE)
-            continue;
-        if (forward->number_of[made_by] == HLO_NONE && !graph_is_argument(forward->graph, made_by)) {
-            /* What only looks at arguments may stand before all layers, and is read by any. */
-            bool is_later = order > 0 && (order < order_of(late, region) || region == REGION_BEFORE);
-            region = region == HLO_NONE || is_later ? of : region;
-            continue;
-        }
-        if (made_last == HLO_NONE || order >= from) {
-            made_last = of;
-            from = order;
-        }
-        until = late->read_until[made_by] < until ? late->read_until[made_by] : until;
+    const struct graph *graph = forward->graph;
+    struct late_reading reading = {HLO_NONE, HLO_NONE, 0, HLO_NONE};
+    for (uint32_t nth = 0, operand; (operand = graph_operand(graph, at, nth)) != HLO_NONE; nth++) {
+        bool is_begin = forward->program->is_as_written && graph_op(graph, at) == GRAPH_WHILE &&
+                        graph_op(graph, operand) == GRAPH_TUPLE;
+        if (!is_begin)
+            late_read(late, forward, operand, &reading);
+        for (uint32_t i = 0, element; is_begin && (element = graph_operand(graph, operand, i)) != HLO_NONE; i++)
+            late_read(late, forward, element, &reading);
     }
-    if (region == HLO_NONE || made_last == HLO_NONE)
-        return region == HLO_NONE ? made_last : region;
-    uint32_t order = order_of(late, region);
-    return order < from || order >= until ? made_last : region;
+    if (reading.region == HLO_NONE || reading.made_last == HLO_NONE)
+        return reading.region == HLO_NONE ? reading.made_last : reading.region;
+    uint32_t order = order_of(late, reading.region);
+    return order < reading.from || order >= reading.until ? reading.made_last : reading.region;
+}
+
+/* What only gradients read, such as the derivative of a square, is of the layer that it stands in as the source runs:
+ * its operand may be what the layer before gives. */
+static void derivatives_label(struct forward *forward)
+{
+    const struct regions_program *program = forward->program;
+    uint32_t *before = arena_array(forward->arena, uint32_t, (size_t)program->source_count + 1), last = HLO_NONE;
+    for (uint32_t i = 0; i < program->source_count; i++) {
+        uint32_t number = forward->number_of[program->sources[i]];
+        before[i] = last;
+        if (number != HLO_NONE && !forward->is_early[number] && forward->regions->of[program->sources[i]] != HLO_NONE)
+            last = forward->regions->of[program->sources[i]];
+    }
+    last = HLO_NONE;
+    for (uint32_t i = program->source_count; i-- > 0;) {
+        uint32_t at = program->sources[i], number = forward->number_of[at], *of = &forward->regions->of[at];
+        bool is_read = number != HLO_NONE && (forward->is_early[number] || forward->last_reader[number] != number);
+        if (*of == HLO_NONE && !is_read && is_operation(forward->graph, at) &&
+            graph_phase(forward->graph, at) == GRAPH_FORWARD && before[i] == last)
+            *of = last;
+        if (number != HLO_NONE && !forward->is_early[number] && *of != HLO_NONE)
+            last = *of;
+    }
 }
 
 static void late_label(struct forward *forward, const struct regions_span *spans, uint32_t span_count)
@@ -419,6 +462,7 @@ static void late_label(struct forward *forward, const struct regions_span *spans
     for (uint32_t i = 0; i < span_count; i++)
         late.order[spans[i].region == REGION_OUTSIDE ? regions->count : spans[i].region] = i + 1;
     read_until_find(&late, forward);
+    derivatives_label(forward);
     for (uint32_t number = 0; number < forward->count; number++)
         if (regions->of[forward->operations[number]] == HLO_NONE && forward->last_reader[number] == number)
             regions->of[forward->operations[number]] = late_region(&late, forward, forward->operations[number]);

@@ -44,7 +44,8 @@ static bool is_of_whole_numbers(const struct regions_reading *reading, uint32_t 
 }
 
 /* Is it made of a layer's weights that are stored in whole numbers, its other parameters and constants alone? Then it
- * is a parameter of that layer, too. */
+ * is a parameter of that layer, too. As written, of any weights: the negated exponential of one may stand within the
+ * layer before. */
 static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t region)
 {
     const struct graph *graph = reading->graph;
@@ -57,7 +58,8 @@ static bool is_made_of(struct regions_reading *reading, uint32_t at, uint32_t re
             return false;
         is_any = is_any || is_of_whole_numbers(reading, operand);
     }
-    return is_any && graph_phase(graph, at) == GRAPH_FORWARD && graph_op(graph, at) != GRAPH_DOT;
+    return (is_any || reading->program->is_as_written) && graph_phase(graph, at) == GRAPH_FORWARD &&
+           graph_op(graph, at) != GRAPH_DOT;
 }
 
 /* Copies, casts and views of a parameter are the parameter; what computes with it is of its layer. */
@@ -102,6 +104,19 @@ static void rest_label(struct regions_reading *reading, struct arena *arena)
     }
 }
 
+static bool *made_of_parameters(struct regions_reading *reading)
+{
+    const struct graph *graph = reading->graph;
+    uint32_t count = graph->hlo->instruction_count;
+    bool *is_parameter = arena_array(reading->arena, bool, (size_t)count + 1);
+    for (uint32_t at = 0; at < count; at++) {
+        const uint32_t *label = label_of(reading, at);
+        is_parameter[at] = label != NULL && *label < reading->regions->count && !graph_is_argument(graph, at) &&
+                           graph_phase(graph, at) == GRAPH_FORWARD;
+    }
+    return is_parameter;
+}
+
 void regions_read(const struct regions_program *program, const struct regions_parameters *parameters,
                   struct arena *arena, struct regions *out)
 {
@@ -117,7 +132,9 @@ void regions_read(const struct regions_program *program, const struct regions_pa
     memset(reading.labels, 0xff, ((size_t)leaf_count + 1) * sizeof(*reading.labels));
     parameters_take(&reading, parameters);
     readers_label(&reading);
-    regions_cut(program, arena, out);
+    struct regions_program seen = *program;
+    seen.is_parameter = program->is_as_written ? made_of_parameters(&reading) : NULL;
+    regions_cut(&seen, arena, out);
     if (!program->is_as_written) /* where it is, no order says more than what is read */
         rest_label(&reading, arena);
     for (uint32_t at = 0; at < count; at++)

@@ -21,6 +21,12 @@ struct regions_program {
     const uint32_t *positions;           /* by instruction: when it, or what it is part of, runs; HLO_NONE: never */
     uint32_t position_count;
     bool is_as_written; /* in the order in which it was written, not in that of a schedule, which mixes layers */
+    /* As written: the instructions whose place in the run of the source is known, in that order. */
+    const uint32_t *sources;
+    uint32_t source_count;
+    /* By instruction: it is made of one layer's parameters alone, and stands as written before what reads it. Of
+     * regions_read; NULL: nothing is. */
+    const bool *is_parameter;
 };
 
 struct regions_parameters {

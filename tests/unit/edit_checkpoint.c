@@ -261,6 +261,96 @@ static size_t calls_left(Xla__KeptMessage *attributes)
     return count_opcode(&program, "call");
 }
 
+/* ---- what is made of a layer's parameters alone ---- */
+
+#define VIEWS "tests/fixtures/edits/views.before_optimizations.hlo.pb"
+
+/* Three arrays for each of two layers, from parameter 2 on. */
+static struct edit views_checkpoint(void)
+{
+    static struct plan_argument arguments[9];
+    static uint32_t of[9];
+    static struct region items[] = {{STR("0"), 7}, {STR("1"), 7}};
+    static struct plan plan;
+    static struct regions_parameters layers;
+    for (uint32_t i = 0; i < 9; i++) {
+        arguments[i] = (struct plan_argument){.number = i};
+        of[i] = i >= 2 && i <= 7 ? (i - 2) / 3 : i < 2 ? REGION_OUTSIDE : HLO_NONE;
+    }
+    plan = (struct plan){.arguments = arguments, .argument_count = 9};
+    layers = (struct regions_parameters){&plan, of, items, 2};
+    return (struct edit){.kind = EDIT_CHECKPOINT, .scopes = STR("*"), .layers = &layers};
+}
+
+/* How many operands of barriers are made by such an instruction. */
+static size_t barriers_take(const struct program *program, const char *name)
+{
+    const program_computation *entry = program->entry->computation;
+    size_t count = 0;
+    for (size_t i = 0; i < entry->n_instructions; i++) {
+        if (!program_is(entry->instructions[i], "opt-barrier"))
+            continue;
+        const program_instruction *tuple = program_operand(program->entry, entry->instructions[i], 0);
+        for (size_t j = 0; j < tuple->n_operand_ids; j++)
+            count += strncmp(program_operand(program->entry, tuple, j)->name, name, strlen(name)) == 0;
+    }
+    return count;
+}
+
+/* A layer casts its weight, negates an exponential of one, and scans: all of that is computed again. */
+START_TEST(casts_and_loops_of_a_layer_are_computed_again)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = views_checkpoint();
+    struct str bytes = load(VIEWS);
+    struct edit_outcome outcome;
+    ck_assert_msg(edit_apply(bytes, KIND_HLO_PROTO, &edit, 1, &arena, &outcome, &err), "%s", err.text);
+    ck_assert_uint_eq(outcome.changed_count, 2);
+    ck_assert_ptr_null(outcome.partial); /* one value goes in, one gradient comes back */
+    struct program program = edited(bytes, &edit, 1);
+    ck_assert_uint_eq(count_opcode(&program, "opt-barrier"), 2);
+    ck_assert_uint_eq(count_opcode(&program, "while"), 2 + 2 + 2); /* forward, again, backward */
+    ck_assert_uint_eq(barriers_take(&program, "params__layers__"), 2 * 3);
+    static const char *const within[] = {"convert_element_type", "exp", "neg", "while", "reduce_sum", "rsqrt"};
+    for (size_t i = 0; i < sizeof within / sizeof *within; i++)
+        ck_assert_msg(barriers_take(&program, within[i]) == 0, "%s", within[i]);
+    bytes_close(&input);
+}
+END_TEST
+
+/* Casts that stand before all layers are the source's, not the layer's: it is given what they make. */
+START_TEST(casts_before_all_layers_are_given_to_them)
+{
+    ARENA_MUST_NOT_JUMP();
+    const struct edit edit = views_checkpoint();
+    struct program program;
+    ck_assert_msg(program_read(&program, load(VIEWS), KIND_HLO_PROTO, &arena, &err), "%s", err.text);
+    program_computation *entry = program.entry->computation;
+    int64_t first = INT64_MAX, made = 0;
+    for (size_t i = 0; i < entry->n_instructions; i++)
+        first = entry->instructions[i]->id < first ? entry->instructions[i]->id : first;
+    for (size_t i = 0; i < entry->n_instructions; i++) {
+        program_instruction *cast = entry->instructions[i];
+        if (!program_is(cast, "convert") || !program_is(program_operand(program.entry, cast, 0), "parameter"))
+            continue;
+        int64_t former = cast->id;
+        cast->id = first - ++made;
+        for (size_t k = 0; k < entry->n_instructions; k++)
+            for (size_t j = 0; j < entry->instructions[k]->n_operand_ids; j++)
+                if (entry->instructions[k]->operand_ids[j] == former)
+                    entry->instructions[k]->operand_ids[j] = cast->id;
+    }
+    ck_assert_int_eq(made, 2);
+    struct edit_outcome outcome;
+    struct program after;
+    ck_assert_msg(edit_apply(program_write(&program), KIND_HLO_MODULE, &edit, 1, &arena, &outcome, &err), "%s",
+                  err.text);
+    ck_assert(program_read(&after, outcome.module, KIND_HLO_MODULE, &arena, &err));
+    ck_assert_uint_eq(barriers_take(&after, "convert_element_type"), 2);
+    bytes_close(&input);
+}
+END_TEST
+
 START_TEST(a_call_with_attributes_of_a_frontend_stays_one)
 {
     ARENA_MUST_NOT_JUMP();
@@ -379,6 +469,8 @@ int main(void)
     tcase_add_test(tests, loops_without_number_are_not_compared);
     tcase_add_test(tests, flipped_scans_end);
     tcase_add_test(tests, layers_without_scopes_are_told_by_their_parameters);
+    tcase_add_test(tests, casts_and_loops_of_a_layer_are_computed_again);
+    tcase_add_test(tests, casts_before_all_layers_are_given_to_them);
     tcase_add_test(tests, a_call_with_attributes_of_a_frontend_stays_one);
     tcase_add_test(tests, one_layer_without_scopes_is_named_by_its_number);
     tcase_add_test(tests, layers_that_are_not_there_or_of_a_nested_gradient_are_refused);
