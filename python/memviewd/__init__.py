@@ -23,8 +23,8 @@ from ._oom import install, on_oom
 from ._show import Page, show
 from ._watch import Watch, watch
 
-__all__ = ["Explanation", "NotFound", "Page", "Watch", "estimate", "explain", "install", "load_ipython_extension", "on_oom", "show",
-           "unload_ipython_extension", "watch"]
+__all__ = ["Explanation", "NotFound", "Page", "Watch", "estimate", "explain", "install", "load_ipython_extension",
+           "on_oom", "show", "unload_ipython_extension", "watch"]
 
 if TYPE_CHECKING:
     __version__: str

@@ -23,7 +23,8 @@ _all = None  # the folder of what this process explains
 # What docs/openapi.yaml lets an answer and its advice leave out where it is not known or does not apply.
 MAY_BE_ABSENT = frozenset((
     "advice_sentence", "allocated_bytes", "arrays", "arrays_sentence", "best", "change", "compiled",
-    "extra_flops_percent", "file", "is_partial", "is_refuted", "lands_at_bytes", "module", "over_bytes", "patch", "predicted_bytes",
+    "extra_flops_percent", "file", "is_partial", "is_refuted", "lands_at_bytes", "module", "over_bytes", "patch",
+    "predicted_bytes",
     "profile_session", "program", "report", "saves_bytes", "session", "together", "trace_host", "trace_session",
     "where_evidence"))
 
