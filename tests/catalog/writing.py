@@ -102,7 +102,7 @@ def test_rows_are_those_of_the_files(t, database):
     equal(sorted(column["name"] for column in columns), sorted(heads), "a column that the schema lacks wants a file in server/fleet/catalog/schema")
     exact = {"schema_version": "integer", "failure": "bigint", "modified_at": "timestamp with time zone", "labels": "jsonb"}
     for column in columns:
-        equal(column["type"], exact.get(column["name"], "bigint" if column["name"].endswith("_bytes") else "text"), column["name"])
+        equal(column["type"], exact.get(column["name"], "bigint" if column["name"].endswith(("_bytes", "_count")) else "text"), column["name"])
     points = {row["name"] for row in database.rows("SELECT column_name AS name FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'points'")}
     equal({name for name in heads if re.match("(where|category|pattern)_", name)} - points, set(), "not in points")
 
