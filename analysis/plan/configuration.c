@@ -6,10 +6,13 @@
 #include "read/hlo/shape.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define BATCH ", batch "
 /* Of a name of an axis; of the mesh, which a few axes make. */
 enum { NAME_MAX_BYTES = 40, AXES_MAX = 16 };
+/* More than all of these and a rank of numbers come to. */
+enum { TEXT_MAX_BYTES = 4096 };
 
 /* ---- the mesh ---- */
 
@@ -80,15 +83,20 @@ static void batch_write(const struct plan *plan, struct buf *out)
 
 const char *configuration_text(const struct plan *plan, struct arena *arena)
 {
-    struct buf out = BUF_INIT;
     if (!plan->hlo.has_module)
         return NULL;
+    /* An arena that is full jumps away: nothing is asked of it while the buf holds memory. */
+    char *text = arena_raw(arena, TEXT_MAX_BYTES + 1);
+    struct buf out = {.limit_bytes = TEXT_MAX_BYTES};
     buf_format(&out, "%" PRIu64 " device%s", plan->hlo.device_count, plan->hlo.device_count == 1 ? "" : "s");
     mesh_write(plan->hlo.meshes, &out);
     batch_write(plan, &out);
-    const char *text = out.failed ? NULL : arena_text(arena, (struct str){out.data, out.length});
+    bool is_whole = !out.failed;
+    if (is_whole)
+        memcpy(text, out.data, out.length);
+    text[is_whole ? out.length : 0] = '\0';
     buf_free(&out);
-    return text;
+    return is_whole ? text : NULL;
 }
 
 struct str configuration_without_batch(const char *configuration)
