@@ -71,7 +71,7 @@ def test_both_formats_have_the_same_rows_and_types(t):
             equal("" if value is None else str(value), line[name].removeprefix("'") if str(value)[:1] in "=+-@" else line[name], name)
             kinds.setdefault(name, set()).add(type(value))
     for name, seen in kinds.items():
-        whole = name.endswith("_bytes") or name in ("schema_version", "failure")
+        whole = name.endswith(("_bytes", "_count")) or name in ("schema_version", "failure")
         assert seen <= {int if whole else str, type(None)}, (name, seen)
 
 
@@ -119,7 +119,7 @@ def test_schemas_have_the_columns_and_their_types(t):
         told = declared(t, form)
         equal(list(told), heads, form)
         for name, (kind, is_nullable) in told.items():
-            whole = name.endswith("_bytes") or name in ("schema_version", "failure")
+            whole = name.endswith(("_bytes", "_count")) or name in ("schema_version", "failure")
             equal(kind, number if whole else {"modified_at": time, "labels": labels}.get(name, text), (form, name))
             equal(is_nullable, name not in ALWAYS, (form, name))
     assert "arrow, bigquery, clickhouse, json or postgresql" in index(t, "--schema=avro", status=2).stderr
