@@ -142,7 +142,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       await page.finish();
     }
     const page = await show('');
-    await page.click('.panel-time .panel-more button');
+    await page.click('.panel-time .panel-more [aria-haspopup]');
     await page.locator('[role="menuitem"]', { hasText: 'Explain' }).click();
     await page.locator('dialog[open]').waitFor();
     includes(await text(page, 'dialog[open]'), 'holds until the next event');
