@@ -16,8 +16,9 @@ struct inner_lines {
     struct chunks bytes; /* int64_t */
 };
 
-static void inner_add(struct inner_lines *lines, uint32_t number_of_what, int64_t bytes)
+static void inner_add(void *context, uint32_t number_of_what, int64_t bytes)
 {
+    struct inner_lines *lines = context;
     const struct memory_what *what = &lines->profile->events.whats[number_of_what];
     const struct torch_snapshot *snapshot = lines->profile->events.snapshot;
     uint32_t frame = torch_snapshot_line_frame(snapshot, what->stack);
@@ -52,21 +53,10 @@ static void group_set(const struct verdict_facts *facts, const struct inner_line
 void torch_inner_find(const struct verdict_facts *facts, const struct memory_what *const *whats)
 {
     const struct torch_moment *moment = facts->moment;
-    const struct memory_profile_pool *pool = moment->pool;
-    struct inner_lines lines = {.profile = pool->profile};
+    struct inner_lines lines = {.profile = moment->pool->profile};
     table_init(&lines.keys, facts->arena, 3);
     chunks_init(&lines.bytes, facts->arena, sizeof(int64_t));
-    arena_work(facts->arena, moment->count);
-    for (uint32_t at = 0; at < moment->count; at++) {
-        uint32_t event = pool->first + at;
-        if (memory_profile_is_open(pool, event, moment->count))
-            inner_add(&lines, pool->profile->what[event], pool->profile->size_bytes[event]);
-    }
-    uint32_t kept_count = pool->torch.is_known ? pool->torch.kept_count : 0;
-    for (uint32_t i = 0; i < kept_count; i++) {
-        const struct torch_block *block = &pool->profile->events.snapshot->blocks[pool->torch.kept[i]];
-        inner_add(&lines, block->what, block->requested_bytes);
-    }
+    torch_moment_each_held(moment, facts->arena, inner_add, &lines);
     for (uint32_t i = 0; i < facts->out->group_count; i++)
         group_set(facts, &lines, whats[i], &facts->out->groups[i]);
 }

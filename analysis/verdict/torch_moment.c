@@ -47,6 +47,24 @@ static enum category category_of(const struct memory_profile *profile, const str
     return memory_profile_categories_of_what(profile, what_of(profile, group));
 }
 
+void torch_moment_each_held(const struct torch_moment *moment, struct arena *arena,
+                            void (*see)(void *context, uint32_t what, int64_t bytes), void *context)
+{
+    const struct memory_profile_pool *pool = moment->pool;
+    const struct memory_profile *profile = pool->profile;
+    arena_work(arena, moment->count);
+    for (uint32_t at = 0; at < moment->count; at++) {
+        uint32_t event = pool->first + at;
+        if (memory_profile_is_open(pool, event, moment->count))
+            see(context, profile->what[event], profile->size_bytes[event]);
+    }
+    uint32_t kept_count = pool->torch.is_known ? pool->torch.kept_count : 0;
+    for (uint32_t i = 0; i < kept_count; i++) {
+        const struct torch_block *block = &profile->events.snapshot->blocks[pool->torch.kept[i]];
+        see(context, block->what, block->requested_bytes);
+    }
+}
+
 void torch_moment_find(struct verdict_facts *facts)
 {
     const struct memory_profile_pool *pool = facts->pool;

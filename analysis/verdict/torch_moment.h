@@ -44,6 +44,9 @@ enum torch_figure {
 
 /* Sets facts->moment where the trace is a snapshot with events. */
 void torch_moment_find(struct verdict_facts *facts);
+/* Calls `see` with each block in use at the moment: the number of what it is (memory_what) and the bytes asked for. */
+void torch_moment_each_held(const struct torch_moment *moment, struct arena *arena,
+                            void (*see)(void *context, uint32_t what, int64_t bytes), void *context);
 /* Its page, at the moment, with the rows of `category` alone; CATEGORY_COUNT: all rows. */
 struct verdict_evidence torch_moment_evidence(const struct verdict_facts *facts, enum category category, int64_t bytes);
 /* Is the request that failed in it what the verdict is about: alone, or with its text? */

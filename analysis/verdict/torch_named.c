@@ -37,8 +37,9 @@ static bool is_counted(enum torch_holder holder, enum category category)
                                              : true;
 }
 
-static void block_add(struct holders_summing *summing, uint32_t number_of_what, int64_t bytes)
+static void block_add(void *context, uint32_t number_of_what, int64_t bytes)
 {
+    struct holders_summing *summing = context;
     const struct memory_what *what = &summing->profile->events.whats[number_of_what];
     const struct torch_snapshot *snapshot = summing->profile->events.snapshot;
     uint8_t holders = what->stack < snapshot->stack_count ? summing->holders_of[what->stack] : 0;
@@ -93,17 +94,7 @@ static void holders_sum(const struct verdict_facts *facts, struct torch_moment *
         .profile = pool->profile, .holders_of = torch_holders_find(snapshot, facts->arena), .sums = moment->named.sums};
     table_init(&summing->keys, facts->arena, 2);
     chunks_init(&summing->lines, facts->arena, sizeof(struct line));
-    arena_work(facts->arena, moment->count);
-    for (uint32_t at = 0; at < moment->count; at++) {
-        uint32_t event = pool->first + at;
-        if (memory_profile_is_open(pool, event, moment->count))
-            block_add(summing, pool->profile->what[event], pool->profile->size_bytes[event]);
-    }
-    uint32_t kept_count = pool->torch.is_known ? pool->torch.kept_count : 0;
-    for (uint32_t i = 0; i < kept_count; i++) {
-        const struct torch_block *block = &snapshot->blocks[pool->torch.kept[i]];
-        block_add(summing, block->what, block->requested_bytes);
-    }
+    torch_moment_each_held(moment, facts->arena, block_add, summing);
     if (moment->failure != NULL && moment->failure->stack < snapshot->stack_count)
         moment->named.failed_of = summing->holders_of[moment->failure->stack];
     sums_settle(facts, summing);

@@ -67,10 +67,10 @@ void torch_segments_find(const struct verdict_facts *facts, struct torch_moment 
     const struct memory_profile_replay *by_rules = peak_by_rules(facts, moment);
     if (segments->peak_bytes > moment->in_use_bytes)
         segments->beside_bytes = segments->peak_bytes - moment->in_use_bytes;
-    const struct memory_profile_replay *replay = !is_asked(moment) ? NULL
-                                                 : by_rules != NULL
-                                                     ? by_rules
-                                                     : memory_profile_replay_of(moment->pool, facts->arena);
+    if (!is_asked(moment))
+        return;
+    const struct memory_profile_replay *replay =
+        by_rules != NULL ? by_rules : memory_profile_replay_of(moment->pool, facts->arena);
     if (replay == NULL || replay->why_not != NULL)
         return;
     struct memory_profile_replay_change *expandable = arena_array(facts->arena, struct memory_profile_replay_change, 1);
