@@ -108,22 +108,12 @@ class _Devices:
             return None
         return self.torch.device(device).type in ("cuda", "hip") if not isinstance(device, int) else True
 
-    @contextmanager
     def making(self, is_gpu):
         """What is made meanwhile is of that device, whatever it is computed from."""
-        before, self._is_forced = self._is_forced, is_gpu
-        try:
-            yield
-        finally:
-            self._is_forced = before
+        return _replaced([(self, "_is_forced", is_gpu)])
 
-    @contextmanager
     def inside(self, depth):
-        before, self.depth = self.depth, depth
-        try:
-            yield
-        finally:
-            self.depth = before
+        return _replaced([(self, "depth", depth)])
 
     def run(self, operation, args, kwargs):
         """One operation of PyTorch."""
@@ -166,13 +156,12 @@ def _fused_attention(torch, query, key, value, attn_mask=None, dropout_p=0.0, is
         return aten._scaled_dot_product_flash_attention(query, key, value, dropout_p, is_causal, False, scale=scale)[0]
     if attn_mask is not None:
         if attn_mask.dtype == torch.bool:
-            attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(attn_mask.logical_not(),
-                    float("-inf"))
+            kept, attn_mask = attn_mask, torch.zeros_like(attn_mask, dtype=query.dtype)
+            attn_mask.masked_fill_(kept.logical_not(), float("-inf"))
         attn_mask = attn_mask.expand(query.size(0), query.size(1), query.size(2), key.size(2))
     needs_gradient = torch.is_grad_enabled() and any(each.requires_grad for each in (query, key, value))
     return aten._scaled_dot_product_efficient_attention(query, key, value, attn_mask, needs_gradient, dropout_p,
-                                                        is_causal,
-                                                        scale=scale)[0]
+                                                        is_causal, scale=scale)[0]
 
 
 def _make_functions(torch, devices):
@@ -233,10 +222,9 @@ def _make_modes(torch, devices, functions):
         def __torch_function__(self, call, types, args=(), kwargs=None):
             kwargs = kwargs or {}
             if call is tensor.backward:  # what is computed again in it is the program's
+                words = {"grad_tensors" if name == "gradient" else name: each for name, each in kwargs.items()}
                 with self, devices.inside(0):
-                    return torch.autograd.backward(*args,
-                                                   **{"grad_tensors" if name == "gradient" else name: each for name,
-                                                      each in kwargs.items()})
+                    return torch.autograd.backward(*args, **words)
             with devices.inside(devices.depth + 1):
                 return self.run(call, args, kwargs)
 
@@ -303,8 +291,8 @@ def _replacements(torch, recorder, properties, functions):
     import torch.optim.optimizer as optimizer
     cuda, nothing = torch.cuda, lambda *args, **kwargs: None
     has = {"is_available": lambda: True, "is_initialized": lambda: True, "device_count": lambda: 1,
-           "current_device": lambda: 0,
-           "is_bf16_supported": lambda *args, **kwargs: True, "get_device_name": lambda device=None: properties.name,
+           "current_device": lambda: 0, "is_bf16_supported": lambda *args, **kwargs: True,
+           "get_device_name": lambda device=None: properties.name,
            "get_device_properties": lambda device=None: properties,
            "get_device_capability": lambda device=None: (properties.major, properties.minor),
            "memory_allocated": lambda device=None: recorder.live_bytes,
@@ -314,8 +302,7 @@ def _replacements(torch, recorder, properties, functions):
            "mem_get_info": lambda device=None: (properties.total_memory - recorder.live_bytes, properties.total_memory),
            "memory_stats": lambda device=None: _Zeros(), "memory_summary": lambda *args, **kwargs: ""}
     for name in ("init", "set_device", "synchronize", "empty_cache", "reset_peak_memory_stats", "manual_seed",
-                 "manual_seed_all",
-                 "reset_max_memory_allocated", "ipc_collect"):
+                 "manual_seed_all", "reset_max_memory_allocated", "ipc_collect"):
         has[name] = nothing
     yield from ((cuda, name, value) for name, value in has.items())
     yield torch.nn.Module, "_apply", _apply
