@@ -187,6 +187,14 @@ static void check_clauses(const char *begin, const char *const *clauses, size_t 
         }
 }
 
+/* One that does not would be tried at every letter of a log, or at none: oom_pattern_firsts looks at its first letter. */
+START_TEST(sentences_begin_with_a_letter_of_their_own)
+{
+    const char *pattern = sentences[_i].pattern;
+    ck_assert_msg(strchr("{[<]>", pattern[0]) == NULL, "%s: %s", sentences[_i].family, pattern);
+}
+END_TEST
+
 START_TEST(clauses_of_torch_are_read_in_any_order)
 {
     check_clauses("XPU out of memory. Tried to allocate 5.12 GiB (GPU 0; ", old_clauses, 5);
@@ -226,6 +234,7 @@ int main(void)
     Suite *suite = suite_create("oom_clauses");
     TCase *cases = tcase_create("clauses");
     suite_add_tcase(suite, cases);
+    tcase_add_loop_test(cases, sentences_begin_with_a_letter_of_their_own, 0, SENTENCE_COUNT);
     tcase_add_loop_test(cases, clauses_left_out_or_cut_lend_no_figure, 0, SENTENCE_COUNT);
     tcase_add_test(cases, clauses_of_torch_are_read_in_any_order);
     tcase_add_test(cases, numbers_are_read_with_any_separators);

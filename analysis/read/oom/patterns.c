@@ -373,10 +373,12 @@ static size_t sentence_take(const struct oom_text *text, size_t *at, struct capt
 {
     for (size_t i = 0; i < SENTENCE_COUNT; i++) {
         size_t end = *at;
-        if (!is_begin(text, *at, sentences[i].pattern) || (sentences[i].is_statement && !is_stated(text, *at)))
+        if (!is_begin(text, *at, sentences[i].pattern))
             continue;
         *capture = (struct capture){.stop = again_at(text, *at, sentences[i].pattern)};
-        if (patterns_match(text, &end, sentences[i].pattern, capture)) {
+        /* whether it is stated is asked last: that goes through the line before it */
+        if (patterns_match(text, &end, sentences[i].pattern, capture) &&
+            (!sentences[i].is_statement || is_stated(text, *at))) {
             *at = end;
             return i;
         }
