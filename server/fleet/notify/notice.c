@@ -136,19 +136,15 @@ void notice_made_free(struct notice_made *made)
 
 void notice_regression_id(char id[ROWS_ID_SIZE], const struct fleet_record *after)
 {
-    const char *const texts[] = {after->job,          after->module, after->kind,
-                                 after->memory_space, after->commit, after->configuration};
-    enum { MAX = sizeof(texts) / sizeof(texts[0]) };
+    const char *texts[] = {"regression",        after->job,    after->module,        after->kind,
+                           after->memory_space, after->commit, after->configuration, NULL};
     /* without a configuration as it was before there were any */
-    const size_t count = after->configuration ? MAX : MAX - 1;
-    const char *all[MAX + 2] = {"regression"};
-    char known[MAX + 1] = ""; /* a text that is empty is another one than none */
-    for (size_t at = 0; at < count; at++) {
-        known[at] = texts[at] ? 'y' : 'n';
-        all[at + 1] = texts[at];
-    }
-    all[count + 1] = known;
-    rows_id(id, all, count + 2);
+    const size_t count = after->configuration ? 6 : 5;
+    char known[6 + 1] = ""; /* a text that is empty is another one than none */
+    for (size_t at = 0; at < count; at++)
+        known[at] = texts[1 + at] ? 'y' : 'n';
+    texts[1 + count] = known;
+    rows_id(id, texts, count + 2);
 }
 
 /* The page Fleet with the regressions of that job, below wherever it is served: as web/tools/fleet/state.js has it. */
