@@ -256,9 +256,7 @@ static const char *spare_sentence(const struct verdict_facts *facts)
 
 static const char *sentence_of(struct advice *advice)
 {
-    static const char no_plan[] = "How much each of these saves is not known: there is no plan of the program here.",
-                      others[] = "How much the others save is not known: there is no plan of the program here.",
-                      nothing[] = "Nothing was found that would make it fit.";
+    static const char nothing[] = "Nothing was found that would make it fit.";
     const struct verdict_facts *facts = advice->facts;
     bool suffices = false;
     for (uint32_t i = 0; i < advice->count; i++)
@@ -273,7 +271,11 @@ static const char *sentence_of(struct advice *advice)
     if (facts->failure != NULL && (facts->is_host || (!facts->is_jax && !advice->has_program)))
         return remedy_sentence(advice);
     if (!advice->has_program || facts->is_on_chip || facts->limit_bytes < 0)
-        return advice->count == 0 ? nothing : advice->has_program ? NULL : is_first_known ? others : no_plan;
+        return advice->count == 0 ? nothing
+               : advice->has_program
+                   ? NULL
+                   : arena_format(facts->arena, "How much %s is not known: %s.",
+                                  is_first_known ? "the others save" : "each of these saves", facts_why_no_plan(facts));
     const struct pair pair = pair_find(advice);
     if (pair.first == NULL)
         return "No single change fits, and no pair of changes that was tried can be combined.";

@@ -8,8 +8,13 @@
 #include "whatif/call.h"
 
 enum { DEVICES_MAX = 128, LAST_OF_GUESSES = 130 };
-static const char no_plan[] =
-    "There is no plan of the program here. With its dump next to the text, memviewd predicts each change.";
+
+static const char *reason_of(const struct verdict_facts *facts)
+{
+    return facts->parts->around.unnamed_count > 0
+               ? arena_format(facts->arena, "Nothing is predicted: %s.", facts_why_no_plan(facts))
+               : "There is no plan of the program here. With its dump next to the text, memviewd predicts each change.";
+}
 
 static bool is_of_device(const struct advice *advice)
 {
@@ -28,7 +33,7 @@ static struct verdict_advice item_of(const struct advice *advice, const char *ti
                                    .saves_bytes = -1,
                                    .lands_at_bytes = -1,
                                    .confidence = VERDICT_GUESS,
-                                   .reason = no_plan,
+                                   .reason = reason_of(advice->facts),
                                    .evidence =
                                        advice->facts->failure != NULL
                                            ? facts_sentence(advice->facts, &advice->facts->parts->failure->answer)

@@ -50,6 +50,15 @@ static const char *facts_place(const struct verdict_facts *facts, const struct h
     return arena_format(facts->arena, "%.*s:%lld", (int)file.length, file.data, (long long)source.line);
 }
 
+const char *facts_why_no_plan(const struct verdict_facts *facts)
+{
+    size_t count = facts->parts->around.unnamed_count;
+    return count == 0 ? "there is no plan of the program here"
+           : count == 1
+               ? "the text does not say that it is of the program here"
+               : arena_format(facts->arena, "the text does not say which of the %zu programs here it is of", count);
+}
+
 const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row)
 {
     struct hlo_detail detail = describe_origin(facts->parts->plan, row);

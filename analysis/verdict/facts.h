@@ -56,6 +56,8 @@ const char *facts_source_of(const struct verdict_facts *facts, uint32_t at);
 /* "bf16[16,2048]" of a row, or "". In the arena. */
 const char *facts_shape(const struct verdict_facts *facts, const struct plan_row *row);
 
+/* Why nothing is predicted of a failure without a plan: a clause, in the arena or static. */
+const char *facts_why_no_plan(const struct verdict_facts *facts);
 /* Arguments of the program in its plan; -1: there is no plan. */
 int64_t facts_arguments_bytes(const struct verdict_facts *facts);
 /* Outputs that take memory of their own: not that of a donated argument. */

@@ -342,7 +342,7 @@ static void steps_make(const struct verdict_facts *facts)
 {
     const struct oom_meaning *said = facts->parts->failure;
     struct verdict *out = facts->out;
-    bool has_dump = facts->parts->plan != NULL && facts->is_of_plan;
+    bool has_dump = (facts->parts->plan != NULL && facts->is_of_plan) || facts->parts->around.unnamed_count > 0;
     bool is_past = fit_is_past_device(facts); /* whatever else is alive */
     struct oom_step *steps = arena_array(facts->arena, struct oom_step, said == NULL ? 1 : said->step_count + 1);
     for (size_t i = 0; said != NULL && i < said->step_count; i++)

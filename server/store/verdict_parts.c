@@ -233,6 +233,7 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
             verdict_parts_unread(parts, entry->file->file, &parts->module, &err_of_module);
         if (!parts->entry)
             modules_unread(parts);
+        parts->core.around.unnamed_count = entry ? 0 : parts->modules.entry_count;
         parts->lacks_file |= lacks_modules(&parts->modules);
     }
     if (!parts->entry && is_of_plan)

@@ -66,6 +66,17 @@ def test_a_dump_with_its_text(t):
         equal(printed[0]["answer"][key], answer[key], key)
 
 
+
+def test_a_text_that_names_none_of_several_programs(t):
+    """it is not of any of them, which is said; whoever has a dump is not told how to make one"""
+    for name, count in (("seed-matmul-327680", 1), ("h-long-context", 2)):
+        copy_dump(t, name, "run")
+        text = b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12345678 bytes."
+        (failure,) = explained(t, t.write("run/run.log", text))
+        answer = failure["answer"]
+        assert (count == 2) == ("which of the 2 programs here it is of" in (answer["advice_sentence"] or "")), (count, answer["advice_sentence"])
+        equal([step for step in answer["next_steps"] if "--xla_dump_to" in step["text"]], [])
+
 def test_a_persons_rules_come_first(t):
     """of the question, then those of the daemon's or the command's file; another question keeps its answer"""
     def held(answer):
