@@ -5,24 +5,19 @@ A thread waits in read() on a pipe of its own, RUN/.capture/rank3.4711-1f2e3d4c,
 what the byte is means nothing. It answers in the file of that name that ends in ".said", a line each, "WORD TEXT"
 (server/run/ask.c reads them): asked, file (its name below RUN), failed (what, and why), nothing (why), done.
 
-It is no signal: the program's own handlers stay, and a process without ours is not ended by one. The thread is none of
-the module threading, so programs that count or join all threads do not see it, and it takes no signal."""
+It is no signal: the program's own handlers stay, and a process without ours is not ended by one."""
 import atexit
 import fcntl
 import os
-import signal
 import sys
-import _thread
 
-from . import _hook, _jax, _torch
+from . import _aside, _hook, _jax, _torch
 
 FOLDER_NAME = ".capture"
 SAID = ".said"
 STOP = b"s"
 CLOSE_S = 60
 HIGH = 500  # files of the program have the numbers that they have without us
-# Those of a fault of this thread's own: blocked, they would pass by the program's handlers.
-FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS}
 
 _listener = None  # of this process
 _is_set_up = False
@@ -41,11 +36,9 @@ class _Listener(object):
         os.close(os.open(self.path + SAID, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         os.mkfifo(self.path, 0o600)
         self.open_pipe()
-        self.is_stopping, self.had_device, self.is_first = False, True, False
-        self.running = _thread.allocate_lock()
-        self.running.acquire()
+        self.had_device, self.is_first, self.thread = True, False, None
         try:
-            _thread.start_new_thread(self._listen, ())
+            self.thread = _aside.Aside(self._listen, self._wake)
         except BaseException:
             self.let_go()
             os.unlink(self.path)
@@ -69,25 +62,19 @@ class _Listener(object):
             return False
 
     def _listen(self):
-        try:
-            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - FAULTS)
-            while not self.is_stopping:
-                if not self.has_pipe():
-                    self.open_pipe()
-                if os.read(self.pipe, 4096).strip(STOP):
-                    _guarded(self._answer)
-        except BaseException:  # nothing is printed
-            pass
-        finally:
-            self.running.release()
+        while self.thread is None or not self.thread.is_stopping:
+            if not self.has_pipe():
+                self.open_pipe()
+            if os.read(self.pipe, 4096).strip(STOP):
+                _aside.guarded(self._answer)
+
+    def _wake(self):
+        return self.has_pipe() and os.write(self.pipe, STOP) > 0
 
     def close(self):
         """Nobody can ask any more; an answer that is being written is waited for."""
-        self.is_stopping = True
-        if self.has_pipe():
-            os.write(self.pipe, STOP)
-            self.running.acquire(timeout=CLOSE_S)
-            self.let_go()
+        self.thread.stop(CLOSE_S)
+        self.let_go()
         os.unlink(self.path)
 
     def look(self):
@@ -165,7 +152,7 @@ def _has_device():
 
 def _before_fork():
     if _listener is not None:
-        _guarded(_listener.look)
+        _aside.guarded(_listener.look)
 
 
 def _in_child():
@@ -173,17 +160,9 @@ def _in_child():
     parents, _listener = _listener, None
     if parents is None:
         return
-    _guarded(parents.let_go)
+    _aside.guarded(parents.let_go)
     if not parents.had_device and os.path.isdir(os.path.dirname(parents.path)):  # the run goes on
-        _guarded(listen, parents.run)
-
-
-def _guarded(function, *arguments):
-    """The program goes on as it would without us."""
-    try:
-        function(*arguments)
-    except Exception:
-        pass
+        _aside.guarded(listen, parents.run)
 
 
 # ---- beginning and end ------------------------------------------------------------------------
@@ -211,4 +190,4 @@ def leave():
     global _listener
     listener, _listener = _listener, None
     if listener is not None and listener.process == os.getpid():
-        _guarded(listener.close)
+        _aside.guarded(listener.close)

@@ -12,17 +12,15 @@ each:
     failed TEXT                          nothing more can be asked
     end MS
 
-"-" is what is not known. Lines are appended; when there are many the older ones are joined and the file is replaced.
-The thread is none of the module threading, and takes no signal: see _capture.py."""
+"-" is what is not known. Lines are appended; when there are many the older ones are joined and the file is replaced."""
 import atexit
 import errno
 import os
-import signal
 import sys
 import time
 import _thread
 
-from . import _capture, _hook, _jax, _torch
+from . import _aside, _capture, _hook, _jax, _torch
 
 FOLDER_NAME = ".live"
 MIN_EVERY_S = 0.01
@@ -189,39 +187,37 @@ class Sampler(object):
         self.run, self.every_s, self.process = run, max(every_s, MIN_EVERY_S), os.getpid()
         self.devices, self.path, self.had_device, self.relaxed = {}, None, True, None
         self.is_whole = False  # the file has all that was sampled
-        self.stopping, self.running = _thread.allocate_lock(), _thread.allocate_lock()
-        self.stopping.acquire()
-        self.running.acquire()
-        _thread.start_new_thread(self._run, ())
+        self.has_failed = False
+        self.resting = _thread.allocate_lock()
+        self.resting.acquire()
+        self.thread = _aside.Aside(self._run, self._wake)
 
     def _run(self):
         fault_count = 0
-        try:
-            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals() - _capture.FAULTS)
-            while True:
-                began_s = time.thread_time()  # of this thread: it may wait for others, which costs nothing
-                try:
-                    self._take()
-                    fault_count = 0
-                except Exception as error:  # a full disk today may be mended tomorrow
-                    fault_count += 1
-                    if fault_count >= MAX_FAULTS and not (isinstance(error, OSError) and os.path.isdir(self.run)):
-                        self._append("failed {}: {}\n".format(type(error).__name__, " ".join(str(error).split())[:300]))
-                        return
-                rest_s = max(self.every_s, LEAST_REST * (time.thread_time() - began_s))
-                if self.stopping.acquire(timeout=rest_s):
-                    if self.path is not None:
-                        self._append("end {}\n".format(int(time.time() * 1000)))
+        while not self.has_failed:
+            began_s = time.thread_time()  # of this thread: it may wait for others, which costs nothing
+            try:
+                self._take()
+                fault_count = 0
+            except Exception as error:  # a full disk today may be mended tomorrow
+                fault_count += 1
+                if fault_count >= MAX_FAULTS and not (isinstance(error, OSError) and os.path.isdir(self.run)):
+                    self.has_failed = True
+                    self._append("failed {}: {}\n".format(type(error).__name__, " ".join(str(error).split())[:300]))
                     return
-        except BaseException:  # nothing is printed
-            pass
-        finally:
-            self.running.release()
+            rest_s = max(self.every_s, LEAST_REST * (time.thread_time() - began_s))
+            if self.resting.acquire(timeout=rest_s) and self.thread.is_stopping:
+                return
+
+    def _wake(self):
+        if self.resting.locked():
+            self.resting.release()
+        return True
 
     def stop(self):
         """May be called once; waits for an answer that is being written."""
-        self.stopping.release()
-        self.running.acquire(timeout=CLOSE_S)
+        if self.thread.stop(CLOSE_S) and self.path is not None and not self.has_failed:
+            self._append("end {}\n".format(int(time.time() * 1000)))
 
     def look(self):
         self.had_device = _capture._has_device()
@@ -289,14 +285,14 @@ class Sampler(object):
 
 def _before_fork():
     if _sampler is not None:
-        _capture._guarded(_sampler.look)
+        _aside.guarded(_sampler.look)
 
 
 def _in_child():
     global _sampler
     parents, _sampler = _sampler, None
     if parents is not None and not parents.had_device and os.path.isdir(parents.run):  # the run goes on
-        _capture._guarded(begin, parents.run, parents.every_s)
+        _aside.guarded(begin, parents.run, parents.every_s)
 
 
 def begin(run, every_s):
@@ -315,4 +311,4 @@ def end():
     global _sampler
     sampler, _sampler = _sampler, None
     if sampler is not None and sampler.process == os.getpid():
-        _capture._guarded(sampler.stop)
+        _aside.guarded(sampler.stop)

@@ -145,4 +145,4 @@ class Files(LiveCase):
         os.rmdir(self.logdir)
         self.addCleanup(os.mkdir, self.logdir)
         sampler = _live.Sampler(self.logdir, 0.01)
-        self.assertTrue(sampler.running.acquire(timeout=60))
+        self.assertTrue(sampler.thread.is_there.acquire(timeout=60))

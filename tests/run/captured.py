@@ -146,6 +146,34 @@ def test_every_python_that_is_here_answers(box):
                 assert ended(job)[:2] == (0, b""), python
 
 
+# Warnings are errors: one would come of a fork beside another thread.
+FORKS = """
+import os, sys, torch
+torch.empty(7 << 19, device='cuda')
+children = []
+for at in range(3):
+    child = os.fork()
+    if child == 0:
+        os._exit(7)
+    children.append(os.waitpid(child, 0)[1] >> 8)
+assert children == [7, 7, 7], children
+os.write(1, b'ready\\n')
+sys.stdin.read()
+"""
+
+
+def test_a_program_that_forks_is_not_warned_of_us(box):
+    for at, python in enumerate([PYTHON, *sorted(glob.glob(OTHERS))]):
+        if subprocess.run([python, "-c", "import sys; sys.exit(sys.version_info < (3, 8))"], check=False).returncode != 0:
+            continue
+        for word in ("run", "watch"):
+            box.runs, box.word = os.path.join(box.folder, f"{word}{at}"), word
+            with running(box, python, "-W", "error", *box.script(FORKS)[1:]) as job:
+                assert len(paths(capture(box, box.runs))) == 1, (word, python)
+                status, out, err = ended(job)
+                assert status == 0 and "Warning" not in err, (word, python, out, err)
+
+
 def test_processes_that_python_makes_answer(box):
     for way in START_WAYS:
         box.runs = os.path.join(box.folder, way)
