@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd from Python: what filled the memory of a TPU or GPU when a program ran out of it.
 
-    memviewd.explain(f, *args)     compiles f and says whether it fits, where the memory goes and what would make it fit
-    memviewd.estimate(step)        what a PyTorch program would take of a GPU, without one
-    memviewd.on_oom()              around a step: what is known of a lack of memory is saved and said, and the exception
-                                   goes on
+    memviewd.explain(f, *args)     compiles f: does it fit, where does the memory go, what would make it fit
+    memviewd.estimate(step)        how much of a GPU a PyTorch program would take; needs no GPU
+    memviewd.on_oom()              around a step: if it runs out of memory, saves and explains the failure; the
+                                   exception goes on
     memviewd.install()             the same for every exception that nobody catches
-    memviewd.watch(every=30)       what is in use, and a device profile every so many seconds: what grows
-    memviewd.show(folder)          the page of it, in a notebook or as an address
+    memviewd.watch(every=30)       memory in use, and a device profile every 30 seconds: what grows
+    memviewd.show(folder)          the page of a folder, in a notebook or as an address
     %load_ext memviewd             %memviewd explain f(x), %memviewd show, %memviewd install
 
-The work is done by the memviewd program, which _binary.py finds; JAX and PyTorch are asked where they run, nothing else
-is needed.
+The memviewd program does the work; _binary.py finds it. JAX and PyTorch are used only if your program runs them; there
+are no other dependencies.
 """
 from typing import TYPE_CHECKING
 

@@ -103,7 +103,7 @@ class _Listener(object):
                                                ("live arrays", self._arrays))]
         self.number += any(took)
         if not any(took):
-            self._say("nothing", "neither PyTorch nor JAX has taken a device in it")
+            self._say("nothing", "neither PyTorch nor JAX uses a device in it yet")
         self._say("done")
 
     def _take(self, what, take):

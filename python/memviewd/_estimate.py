@@ -369,21 +369,22 @@ def _record(torch, step, args, device):
 
 def estimate(step: Callable[..., Any], /, *args: Any, device: Union[str, int, None] = None,
              folder: Optional[str] = None) -> Explanation:
-    """What a PyTorch program would take of a GPU, where the peak would be and what would make it fit; neither a GPU nor
-    its memory is needed, and nothing is computed.
+    """Estimates how much of a GPU a PyTorch program would take, where its peak would be and what would make it fit.
+    Needs no GPU and not the memory, because nothing is computed.
 
-    step   a function that makes the model on "cuda" and takes two training steps (at the first the optimizer makes its
-           state)
-    args   its arguments; tensors among them are on the CPU, as a data loader gives them
-    device "H100-80G" or a size, "24GiB": asks whether it fits. Without one that is not known
-    folder gets the allocator snapshot, estimate.pickle; without one it goes when the program ends
+    step   a function that makes the model on "cuda" and takes two training steps (the optimizer makes its state in the
+           first one)
+    args   its arguments; tensors among them are on the CPU, as a data loader returns them
+    device "H100-80G", or a size, "24GiB": does it fit there? Without a device that is not known
+    folder gets the allocator snapshot, estimate.pickle; without a folder it is deleted when the program ends
 
-    Values of tensors are not known: .item() is 0, a condition on one is false, torch.compile leaves the program as it
-    is. Not seen are what kernels take inside (cuDNN, NCCL, fused ones) and what the CUDA context takes, which the
-    allocator does not have.
+    Tensors have no values: .item() returns 0, a condition on a tensor is false, torch.compile returns the program
+    unchanged. Not included: memory that kernels allocate inside (cuDNN, NCCL, fused kernels) and the CUDA context,
+    because both are outside of the allocator.
 
-    Out: Explanation. Raises what step raises, RuntimeError for a device that is neither one nor a size, NotFound
-    without the memviewd program, ImportError without PyTorch."""
+    Returns an Explanation. Raises what step raises, RuntimeError if device is neither a device nor a size, NotFound
+    without the memviewd program, ImportError without PyTorch.
+    """
     import torch
     _binary.find()
     if device is not None:

@@ -30,7 +30,7 @@ MAY_BE_ABSENT = frozenset((
 
 
 class Part(Dict[str, Any]):
-    """What stands within an answer: answer["fit"]["capacity_bytes"]. What is not known or does not apply is None."""
+    """A part of an answer: answer["fit"]["capacity_bytes"]. What is not known or does not apply is None."""
 
     def __missing__(self, name: str) -> None:
         return None
@@ -51,16 +51,17 @@ class Row(Dict[str, Any]):
 
 
 class Explanation:
-    """What `memviewd explain` says of a folder. str() is what it prints.
+    """What `memviewd explain` says about a folder. str() returns what it prints.
 
-    verdict  one sentence: does it fit, and what is it that does not
-    fits     True, False, or None where that is not known (of a CPU: no capacity; ask with at("v5e"))
+    verdict  one sentence: does it fit, and if not, what takes the memory
+    fits     True, False, or None if that is not known (on a CPU: no capacity; ask with at("v5e"))
     cause    one sentence, or None
     needed_bytes, capacity_bytes   or None
-    advice   rows with title, saves_bytes, lands_at_bytes, fits, confidence, do, …: as docs/openapi.yaml has them
-    answer   all of the first answer; answers: of every failure and program
-    error    the exception of a compile that failed for lack of memory, or None
-    folder   the dump; it goes when the program ends, save(path) keeps it"""
+    advice   rows with title, saves_bytes, lands_at_bytes, fits, confidence, do, …, as in docs/openapi.yaml
+    answer   the first answer; answers: one for each failure and program
+    error    the exception of a compile that ran out of memory, or None
+    folder   the dump; deleted when the program ends, unless save(path) copies it
+    """
 
     folder: str
     error: Optional[BaseException]
@@ -109,11 +110,11 @@ class Explanation:
         return [Row(each) for each in self.answer.get("advice") or ()]
 
     def at(self, capacity: Union[str, int]) -> "Explanation":
-        """The same for a device ("v5e", "H100-80G") or a size ("15.75GiB"). Raises RuntimeError when it is neither."""
+        """The same for a device ("v5e", "H100-80G") or a size ("15.75GiB"). Raises RuntimeError if it is neither."""
         return Explanation(self.folder, self.error, capacity, self._module)
 
     def save(self, path: _session.Path) -> _session.Path:
-        """Copies the dump to a new folder; out: its path."""
+        """Copies the dump to a new folder and returns its path."""
         return shutil.copytree(self.folder, path)
 
     def __str__(self) -> str:
@@ -137,7 +138,7 @@ class Explanation:
         return self.page().url
 
     def open(self) -> _show.Page:
-        """Shows the page: in a notebook, else in the browser of this machine; out: the page."""
+        """Shows the page, in a notebook or else in this machine's browser, and returns it."""
         page = _show.show(self)
         if not _show.is_notebook():
             page.open()
@@ -235,15 +236,16 @@ def _check_capacity(capacity):
 
 
 def explain(f: Any, /, *args: Any, **kwargs: Any) -> Explanation:
-    """Compiles f for these arguments (arrays, or jax.ShapeDtypeStruct; nothing is run) and says whether it fits, where
-    the memory goes and what would make it fit. f: a function, what jax.jit made of it, or what lower() or compile() of
-    that gave, then without arguments. JAX's compilation cache is used as ever.
+    """Compiles f for these arguments and says whether it fits, where the memory goes and what would make it fit.
+    Nothing is run. Arguments are arrays or jax.ShapeDtypeStruct. f is a function, or what jax.jit returned for it; or
+    what its lower() or compile() returned, then without arguments. JAX's compilation cache is used as usual.
 
     capacity="v5e" or "80GiB" asks about that device or size, as Explanation.at() does. If f has an argument of that
-    name, it is f's.
+    name, the value goes to f.
 
-    Out: Explanation, also where the compiler found no room. Raises what tracing and compiling raise for other reasons,
-    NotFound without the memviewd program, RuntimeError for a capacity that is neither a device nor a size."""
+    Returns an Explanation, also if the compiler ran out of memory. Raises what tracing and compiling raise for other
+    reasons, NotFound without the memviewd program, RuntimeError if capacity is neither a device nor a size.
+    """
     _binary.find()  # before a compile that may take minutes
     capacity = None if _takes_capacity(f) else kwargs.pop("capacity", None)
     if capacity is not None:

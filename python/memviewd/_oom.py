@@ -243,14 +243,18 @@ def on_oom(function: None = None, *, logdir: Optional[_session.Path] = None) -> 
 
 
 def on_oom(function: Optional[Callable[..., Any]] = None, *, logdir: Optional[_session.Path] = None) -> Any:
-    """Around a step, as `with memviewd.on_oom():` or as a decorator. When an exception passes that tells of a lack of
-    memory (of a device or of the host, of any framework that `memviewd explain` knows), its text, the plans of the
-    loaded programs (on TPUs those that were dumped, with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto), a device
-    profile and the largest live arrays, of PyTorch a snapshot of its allocator (with stacks and events where
-    torch.cuda.memory._record_memory_history() was called before), are saved to a new folder in logdir
-    (./memviewd-runs), the verdict and the address of the page are printed on stderr, and the exception goes on as it
-    was. It costs nothing until then; it may be nested and used by any number of threads. Inside of `memviewd run` all
-    that is saved goes to its folder, and it prints."""
+    """Saves and explains a lack of memory; use it as `with memviewd.on_oom():` around a step, or as a decorator.
+
+    It acts when an exception passes that says that memory ran out, of a device or of the host, of any framework that
+    `memviewd explain` knows. It then saves to a new folder in logdir (./memviewd-runs): the text; the plans of the
+    loaded programs (on TPUs only those dumped with XLA_FLAGS=--xla_dump_to=DIR --xla_dump_hlo_as_proto); a device
+    profile and the largest live arrays; a snapshot of PyTorch's allocator (with stacks and events if
+    torch.cuda.memory._record_memory_history() was called before). It prints the verdict and the address of the page on
+    stderr. The exception goes on unchanged.
+
+    It costs nothing until then, may be nested, and may be used by any number of threads. Below `memviewd run`,
+    everything is saved to the folder of that run, and `memviewd run` prints.
+    """
     around = _OnOom(logdir)
     return around if function is None else around(function)
 
@@ -272,7 +276,7 @@ def _open_for_captures(logdir):
 
 
 class Installed:
-    """What install() put in place; remove() takes it away again."""
+    """What install() put in place; remove() undoes it."""
 
     def __init__(self, logdir: Optional[_session.Path]) -> None:
         self._logdir, self._is_on = logdir, True
@@ -330,10 +334,13 @@ _installed = None
 
 
 def install(logdir: Optional[_session.Path] = None) -> Installed:
-    """on_oom() for every exception that nobody catches: of the program, of its threads, of a cell of a notebook. The
-    traceback is printed as before. `memviewd capture` can ask the process what it holds: for that it has a folder in
-    logdir from here on, which goes again when it holds nothing. Out: what remove() takes away again; a second call
-    replaces the first."""
+    """Does what on_oom() does for every exception that nobody catches: of the program, of its threads, of a notebook
+    cell. The traceback is printed as before.
+
+    From this call on, `memviewd capture` can ask the process what it holds. For that it makes a folder in logdir, which
+    is removed at the end if it is empty. Returns an object whose remove() undoes this; a second call replaces the
+    first.
+    """
     global _installed
     if _installed is not None:
         _installed.remove()

@@ -71,7 +71,7 @@ def frame_options():
 # ---- a page ------------------------------------------------------------------------------
 
 class Page:
-    """url: its address on this machine. A notebook shows it; open() shows it in the browser."""
+    """url: its address on this machine. A notebook shows the page; open() shows it in the browser."""
 
     url: str
     session: Optional[Dict[str, Any]]
@@ -84,7 +84,7 @@ class Page:
         self._is_framed = bool(frame_options())
 
     def open(self) -> bool:
-        """In the browser of this machine; False when there is none."""
+        """Opens this machine's browser; returns False if there is none."""
         return webbrowser.open(self.url)
 
     def _path(self):
@@ -163,12 +163,13 @@ def _page_of_id(session, logdir, height):
 
 
 def show(session_or_path: Any = None, logdir: Optional[_session.Path] = None, height: int = HEIGHT) -> Page:
-    """Shows the page of a folder, a file, a session of `logdir` (its id or name), what explain() or watch() gave, or,
-    without any, of `logdir` (./memviewd-runs). The daemon is one that serves it already, else a new one on a free port
-    of this machine, which ends with this program. In a notebook the page is shown, else its address is printed.
+    """Shows the page of a folder, a file, a session of `logdir` (its id or name), or what explain() or watch()
+    returned; without an argument, of `logdir` (./memviewd-runs). Uses a daemon that serves it already, else starts one
+    on a free port, which ends with this program. A notebook shows the page; otherwise its address is printed.
 
-    Out: Page, which IPython shows. Raises FileNotFoundError where nothing is there, NotFound without the memviewd
-    program, RuntimeError or OSError when the daemon does not start."""
+    Returns a Page, which IPython shows. Raises FileNotFoundError if the path does not exist, NotFound without the
+    memviewd program, RuntimeError or OSError if the daemon does not start.
+    """
     what = getattr(session_or_path, "page", session_or_path)
     if callable(what):
         page = what(height)

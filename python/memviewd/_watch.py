@@ -36,9 +36,10 @@ def _sampler(run, every):
 
 
 class Watch:
-    """A thread that writes memory-000001.prof, … to `folder`; stop() ends it, and so does the end of the program.
+    """A thread that writes memory-000001.prof, … to `folder`. It ends with stop() or with the program.
 
-    count: profiles that were written; removed_count: of these, removed again to keep to the limits."""
+    count: profiles written; removed_count: how many of them were removed again to keep to the limits.
+    """
 
     every: float
     count: int
@@ -78,7 +79,8 @@ class Watch:
         return "<memviewd.Watch: {} profiles in {}>".format(self.count - self.removed_count, self.folder)
 
     def stop(self) -> None:
-        """No further profile; what was written stays, unless it is nothing. May be called again, and by any thread."""
+        """Stops writing profiles. Written profiles stay; an empty folder is removed. May be called again, and by any
+        thread."""
         self._ended.set()
         if self._process != os.getpid():  # forked off: thread and folder are its parent's
             return
@@ -137,12 +139,14 @@ class Watch:
 
 def watch(every: float = 30, logdir: Optional[_session.Path] = None, max_profiles: int = MAX_PROFILES,
           max_bytes: int = MAX_BYTES) -> Watch:
-    """Writes JAX's device profile now and every so many seconds to a new folder in logdir (./memviewd-runs, or the
-    folder of `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. Its page
-    shows the series while it grows, and what grows in it. What PyTorch's allocator and JAX's devices have in use is
-    written, too, once a second or as often as every: the page Live (?tool=live) shows it as it goes. A profile holds
-    live arrays by the line that made them, not the temporaries of a running program. Nothing is written before JAX or
-    PyTorch has taken a device.
+    """Writes a JAX device profile now and every `every` seconds to a new folder in logdir (./memviewd-runs, or the
+    folder of `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. The page of
+    the folder shows the series while it grows, and what grows in it.
 
-    Out: Watch. Raises ValueError, and OSError when the folder cannot be made."""
+    It also records what PyTorch's allocator and JAX's devices have in use, at least once a second; the page Live
+    (?tool=live) shows it while the program runs. A profile holds live arrays by the line that made them, but not the
+    temporaries of a running program. Nothing is written before JAX or PyTorch uses a device.
+
+    Returns a Watch. Raises ValueError, and OSError if the folder cannot be made.
+    """
     return Watch(every, logdir, max_profiles, max_bytes)

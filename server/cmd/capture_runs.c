@@ -104,23 +104,23 @@ static void say_nobody(const char *run)
 {
     struct inject_marks marks = inject_marks_read(run);
     if (marks.reason)
-        log_line("%s: nobody can be asked: %s", run, marks.reason);
+        log_line("%s: no process can be asked: %s", run, marks.reason);
     else if (marks.torch_count > 0)
-        log_line(
-            "%s: nobody can be asked: PyTorch has taken no GPU yet, or its processes have ended, or run on another "
-            "host",
-            run);
+        log_line("%s: no process can be asked: PyTorch has not used a GPU yet, or its processes have ended, or run on "
+                 "another host",
+                 run);
     else if (marks.jax_count > 0)
-        log_line("%s: nobody can be asked: its processes with JAX have ended, or run on another host", run);
+        log_line("%s: no process can be asked: its processes with JAX have ended, or run on another host", run);
     else if (marks.python_count > 0)
-        log_line("%s: nobody can be asked: of its %zu Python process%s none has imported torch or jax", run,
+        log_line("%s: no process can be asked: none of its %zu Python process%s has imported torch or jax", run,
                  marks.python_count, runs_word(marks.python_count, "", "es"));
     else if (inject_is_made(run))
-        log_line("%s: nobody can be asked: no Python below it has read memviewd's hook", run);
+        log_line("%s: no process can be asked: no Python below it has read memviewd's hook", run);
     else
-        log_line("%s: nobody can be asked: it was started with --no-inject, or by memviewd.install() in a process that "
-                 "has ended or runs on another host",
-                 run);
+        log_line(
+            "%s: no process can be asked: it was started with --no-inject, or by memviewd.install() in a process that "
+            "has ended or runs on another host",
+            run);
     inject_marks_free(&marks);
 }
 
@@ -129,7 +129,7 @@ static void say_process(const struct options *options, const struct ask_process 
     if (process->reason)
         log_line("%s: %s", process->name, process->reason);
     if (process->state == ASK_ENDED)
-        log_line("%s: it ended before it had answered", process->name);
+        log_line("%s: it ended before it answered", process->name);
     else if (process->state == ASK_SILENT)
         log_line("%s: no answer within %" PRId64 " s (--wait): %s", process->name, options->capture_wait_s,
                  ask_silence(process));
@@ -180,7 +180,7 @@ static void run_finish(const struct options *options, const char *run, const str
     }
     size_t waiting_count = result->count > 0 ? inject_waiting_count(run) : 0;
     if (waiting_count > 0)
-        log_line("%zu more %s imported torch and taken no GPU yet", waiting_count,
+        log_line("%zu more %s imported torch but not used a GPU yet", waiting_count,
                  runs_word(waiting_count, "process has", "processes have"));
     if (result->left_out_count > 0)
         log_line("%zu more %s not asked: %s", result->left_out_count, runs_word(result->left_out_count, "was", "were"),

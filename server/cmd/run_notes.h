@@ -6,12 +6,12 @@
 static const char WATCH_NOTES[] =
     "\n"
     "Each process with PyTorch on CUDA or ROCm, or with JAX, writes what it has in use into the folder of the run:\n"
-    "what the allocator has given out and reserved, its peak, and what is free of the device; of JAX on the CPU the\n"
-    "sum of its live arrays. No device is taken to ask. On a terminal, one line at the bottom follows the fullest\n"
-    "device; elsewhere memviewd prints a line a minute, when the peak rises by a tenth of the device, and when\n"
-    "memory grows that no step gives back. At the end it prints the peak and when that was. The page Live shows all\n"
-    "devices over time. Asking takes a fiftieth of one core at most; a file has 768 samples of a device, older ones\n"
-    "are joined.\n";
+    "what the allocator has handed out and reserved, its peak, and free memory of the device; for JAX on the CPU the\n"
+    "sum of its live arrays. Sampling uses no device. On a terminal, one line at the bottom shows the fullest device.\n"
+    "Elsewhere memviewd prints one line a minute, one when the peak rises by a tenth of the device, and one when\n"
+    "memory grows that no step gives back. At the end it prints the peak and its time. The page Live shows all\n"
+    "devices over time. Sampling takes at most 2 % of one core. A file has at most 768 samples for each device; older\n"
+    "samples are merged.\n";
 
 static const char RUN_NOTES[] =
     "\n"

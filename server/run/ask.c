@@ -360,8 +360,8 @@ const char *ask_silence(const struct ask_process *process)
     case 'T':
     case 't': return "it is stopped, by a signal or a debugger";
     case 'D': return "it waits in the kernel, for a disk or a device";
-    case '\0': return "perhaps it is busy in a call of C that holds Python's lock";
-    default: return "it is busy in a call of C that holds Python's lock";
+    case '\0': return "it may be busy in a C call that holds Python's lock";
+    default: return "it is busy in a C call that holds Python's lock";
     }
 }
 

@@ -72,7 +72,7 @@ def test_of_several_hosts_those_that_answer_are_kept_and_the_others_named(t):
     with Profiler(good(xspace(t))) as server, Profiler(says("13", "disk full")) as full:
         done = capture(t, gone, server.address, full.address, status=1)
     equal(len(done.stdout.splitlines()), 1)
-    for words in (f"{gone}: nobody listens there", f"{full.address}: the server says: disk full (INTERNAL)", "2 of 3 hosts are missing in it"):
+    for words in (f"{gone}: connection refused: nothing listens there", f"{full.address}: the server says: disk full (INTERNAL)", "2 of 3 hosts are missing in it"):
         assert words in done.stderr, done.stderr
     equal([name for name in left(t) if name.endswith(".pb")], [name for name in left(t) if "." in name])
 
@@ -117,7 +117,7 @@ def test_its_folder_is_named_by_local_time(t):
 WRONG = {  # what it says: what the server does
     "speaks gRPC, but is no profiler server": says("12", ""),
     "the server says: /proc/nope; No such file or directory (INTERNAL)": says("13", "/proc/nope; No such file or directory"),
-    "somebody else records a profile of it now": says("13", "Another profiling session active."),
+    "another profile of it is being recorded": says("13", "Another profiling session active."),
     "the server says: \\u001b[31m é (UNKNOWN)": says("2", "%1B[31m %C3%A9"),
     "its answer ends with a status that gRPC does not have": says("99", ""),
     "its answer ends without a status": parts(GRPC, trace(b"\x0a\x00")),
@@ -129,8 +129,8 @@ WRONG = {  # what it says: what the server does
     "its answer is broken: a field runs past the end of its message": parts(GRPC, framed(b"\x42\x7f1"), GOOD),
     "its answer is broken: a number is longer than 64 bits": parts(GRPC, framed(b"\xff" * 12), GOOD),
     "its answer is broken: a second message follows": parts(GRPC, trace(b"x") * 2, GOOD),
-    "what listens there is no profiler server: it answered with HTTP status 404": parts([(":status", "404"), ("content-type", "text/html")], b"no"),
-    "what listens there is no profiler server: it does not speak gRPC": parts([(":status", "200"), ("content-type", "text/html")], b"hello"),
+    "the server there is not a profiler server: it answered with HTTP status 404": parts([(":status", "404"), ("content-type", "text/html")], b"no"),
+    "the server there is not a profiler server: it does not speak gRPC": parts([(":status", "200"), ("content-type", "text/html")], b"hello"),
     "the connection was cut": parts(GRPC, trace(b"x" * 100)[:50], None),
     "the headers of its answer are too large": parts([*GRPC, *((f"x-{at}", "y" * 4000) for at in range(20))], trace(b"x"), GOOD),
 }
@@ -147,7 +147,7 @@ def test_answers_that_are_wrong_are_said_in_words_and_leave_nothing(t):
 
 def test_nobody_listens(t):
     done = capture(t, f"127.0.0.1:{free_port()}", status=2)
-    assert "nobody listens there (connection refused)" in done.stderr, done.stderr
+    assert "connection refused: nothing listens there" in done.stderr, done.stderr
     assert "nothing.invalid:1: its name is not known" in capture(t, "nothing.invalid:1", status=2).stderr
     equal(left(t), [])
 
@@ -157,7 +157,7 @@ def test_a_server_of_http_1_is_none(t):
         threading.Thread(target=server.serve_forever, daemon=True).start()
         done = capture(t, f"127.0.0.1:{server.server_address[1]}", status=2)
         server.shutdown()
-    assert "what listens there is no profiler server" in done.stderr, done.stderr
+    assert "the server there is not a profiler server" in done.stderr, done.stderr
     equal(left(t), [])
 
 

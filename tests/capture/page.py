@@ -54,7 +54,7 @@ def test_some_of_the_named_ones_and_one_that_fails(t):
         equal((len(one.asked), len(two.asked)), (0, 1))
         ended = at_end(daemon, begin(daemon))
         equal((len(one.asked), len(two.asked)), (1, 2))
-    equal([host["reason"] for host in ended["hosts"]], [None, None, "nobody listens there (connection refused)"])
+    equal([host["reason"] for host in ended["hosts"]], [None, None, "connection refused: nothing listens there"])
     sessions = {row["id"]: row["host_count"] for row in daemon.sessions().values()}
     equal(sessions[ended["session"]], 2)
 

@@ -67,7 +67,7 @@ def test_a_job_that_is_recorded_already_says_so_and_an_interrupt_frees_it(t, pyt
                 first = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
                 return False
             done = t.run("capture", f"--logdir={t.folder('logs')}", "--seconds=1", address)
-            return done.returncode == 2 and "somebody else records a profile of it now" in done.stderr
+            return done.returncode == 2 and "another profile of it is being recorded" in done.stderr
         harness.wait_until(refused, what="the refusal")
         first.send_signal(signal.SIGINT)
         harness.equal((first.wait(), first.stderr.read()), (130, "memviewd: interrupted: nothing was kept\n"))

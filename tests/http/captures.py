@@ -50,7 +50,7 @@ def test_only_what_was_named_at_the_start_is_asked(t):
         except BlockingIOError:
             pass
     ended = taken(daemon)
-    equal([(host["address"], host["reason"]) for host in ended["hosts"]], [(named, "nobody listens there (connection refused)")])
+    equal([(host["address"], host["reason"]) for host in ended["hosts"]], [(named, "connection refused: nothing listens there")])
     equal((ended["session"], os.listdir(t.folder("traces"))), (None, []))
 
 

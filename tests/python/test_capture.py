@@ -55,7 +55,7 @@ class Capturing(Case):
         self.put_jax(has_devices=False)
         installed = self.install()
         done = self.capture(self.logdir, status=2)
-        self.assertEqual(done.stderr, "memviewd: pid{}: neither PyTorch nor JAX has taken a device in it\n".format(os.getpid()))
+        self.assertEqual(done.stderr, "memviewd: pid{}: neither PyTorch nor JAX uses a device in it yet\n".format(os.getpid()))
         installed.remove()
         self.assertFalse(os.path.exists(self.logdir))
 

@@ -134,7 +134,7 @@ def test_one_that_has_taken_no_gpu_yet_is_counted(box):
     launcher = box.script(f"import subprocess, torch\nsubprocess.run({box.script(HOLD + GO_ON)!r})\n")
     with running(box, *launcher):
         done = capture(box, box.runs)
-        assert len(paths(done)) == 1 and done.stderr.startswith("memviewd: 1 more process has imported torch and taken no GPU yet\n"), done
+        assert len(paths(done)) == 1 and done.stderr.startswith("memviewd: 1 more process has imported torch but not used a GPU yet\n"), done
 
 
 def test_every_python_that_is_here_answers(box):
@@ -196,7 +196,7 @@ def test_one_that_ends_meanwhile_is_said(box):
     script = box.script("import torch\ntorch.cuda.memory._dump_snapshot = lambda path: os._exit(0)\n" + HOLD + GO_ON)
     with beside(box, script):
         done = capture(box, box.runs, status=1)
-        assert re.search(r"^memviewd: rank1\.\d+: it ended before it had answered\n", done.stderr) and "rank0" in done.stdout, done
+        assert re.search(r"^memviewd: rank1\.\d+: it ended before it answered\n", done.stderr) and "rank0" in done.stdout, done
         assert done.stderr.endswith("1 of 2 is missing in it\n"), done
         assert len(paths(capture(box, box.runs))) == 1  # it is not asked again
 
@@ -206,7 +206,7 @@ def test_one_that_holds_pythons_lock_is_said(box):
     script = box.script(HOLD + "import ctypes\nsys.setswitchinterval(1000)\nlibrary = ctypes.PyDLL(None)\nlibrary.write(1, b'ready\\n', 6)\nwhile True: library.pause()\n")
     with beside(box, script):
         done = capture(box, box.runs, status=1, wait="--wait=1")
-        assert re.search(r"memviewd: rank1\.\d+: no answer within 1 s \(--wait\): it is busy in a call of C that holds Python's lock\n", done.stderr), done
+        assert re.search(r"memviewd: rank1\.\d+: no answer within 1 s \(--wait\): it is busy in a C call that holds Python's lock\n", done.stderr), done
 
 
 def test_one_that_is_stopped_is_said(box):
@@ -234,13 +234,13 @@ def test_who_cannot_be_asked_is_said(box):
             (box.script(HOLD + GO_ON), ["--no-inject"], "it was started with --no-inject, or by memviewd.install() in a process that has ended or runs on another host"),
             (["sh", "-c", "echo ready; cat"], [], "no Python below it has read memviewd's hook"),
             ([PYTHON, "-I", *plain[1:]], [], "no Python below it has read memviewd's hook"),
-            (plain, [], "of its 1 Python process none has imported torch or jax"),
-            (no_gpu, [], "PyTorch has taken no GPU yet, or its processes have ended, or run on another host"))):
+            (plain, [], "none of its 1 Python process has imported torch or jax"),
+            (no_gpu, [], "PyTorch has not used a GPU yet, or its processes have ended, or run on another host"))):
         box.runs = os.path.join(box.folder, f"runs{at}")
         with running(box, *command, options=options):
             before = sorted(os.listdir(box.only_session()))
             done = capture(box, box.runs, status=2)
-            assert done.stderr == f"memviewd: {box.only_session()}: nobody can be asked: {words}\n" and done.stdout == "", done
+            assert done.stderr == f"memviewd: {box.only_session()}: no process can be asked: {words}\n" and done.stdout == "", done
             assert sorted(os.listdir(box.only_session())) == before
 
 
@@ -278,7 +278,7 @@ def test_what_cannot_be_opened_is_counted(box):
         for reader in readers:
             os.close(reader)
         (left,) = re.findall(r"^memviewd: (\d+) more were not asked: Too many open files$", done.stderr, re.M)
-        silent = len(re.findall(r"no answer within 1 s \(--wait\): perhaps it is busy", done.stderr))
+        silent = len(re.findall(r"no answer within 1 s \(--wait\): it may be busy", done.stderr))
         assert done.returncode == 1 and len(paths(done)) == 1 and 0 < silent < 40 and silent + int(left) == 40, done
 
 
@@ -359,7 +359,7 @@ def test_answers_that_are_wrong_name_no_file_and_draw_nothing(box):
             (b"asked\nfile ../../../etc/passwd\ndone\n", "it names a file that is not there"), (b"asked\nfile /etc/passwd\ndone\n", "it names a file that is not there"),
             (b"asked\nfile run.lock/../run.lock\ndone\n", "it names a file that is not there"), (b"asked\nfile .capture\ndone\n", "it names a file that is not there"),
             (b"asked\nfile link\ndone\n", "it names a file that is not there"), (b"asked\nfailed \x1b]0;owned\x07\ndone\n", "\\u001b]0;owned\\u0007"),
-            (b"file run.lock\ndone\n", "it ended before it had answered"), (b"asked\n" + b"x" * 100000 + b"\n\0\0", "it ended before it had answered"), (b"", "it ended before"))):
+            (b"file run.lock\ndone\n", "it ended before it answered"), (b"asked\n" + b"x" * 100000 + b"\n\0\0", "it ended before it answered"), (b"", "it ended before"))):
         box.runs = os.path.join(box.folder, f"runs{at}")
         os.makedirs(os.path.join(box.runs, "run-2026-01-09-101500-1"))
         os.symlink("/etc/passwd", os.path.join(box.runs, "run-2026-01-09-101500-1", "link"))

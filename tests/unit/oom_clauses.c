@@ -187,7 +187,7 @@ static void check_clauses(const char *begin, const char *const *clauses, size_t 
         }
 }
 
-/* One that does not would be tried at every letter of a log, or at none: oom_pattern_firsts looks at its first letter. */
+/* One that does not would be tried at every letter of a log, or at none: oom_pattern_firsts looks at the first one. */
 START_TEST(sentences_begin_with_a_letter_of_their_own)
 {
     const char *pattern = sentences[_i].pattern;

@@ -191,7 +191,7 @@ bool profiler_answer_judge(const char *status, const char *message, struct err *
                        "speaks gRPC, but is no profiler server: jax.profiler.start_server(PORT) starts one");
     if (strstr(words, "Another profiling session"))
         return err_set(err, ERR_conflict, ERR_NO_OFFSET,
-                       "somebody else records a profile of it now: ask again when that has ended");
+                       "another profile of it is being recorded: try again when that one has ended");
     return err_set(err, ERR_io, ERR_NO_OFFSET, "the server says: %s (%s)", words[0] ? words : "nothing more",
                    STATUS_NAMES[number]);
 }

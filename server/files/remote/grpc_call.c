@@ -92,7 +92,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 static bool say_not_grpc(struct grpc_call *call)
 {
     return err_set(&call->err, ERR_unsupported, ERR_NO_OFFSET,
-                   "what listens there is no profiler server: it does not speak gRPC without TLS");
+                   "the server there is not a profiler server: it does not speak gRPC without TLS");
 }
 
 static bool say_no_connection(const struct transfer *transfer)
@@ -100,7 +100,7 @@ static bool say_no_connection(const struct transfer *transfer)
     long fault = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_OS_ERRNO, &fault);
     if (fault == ECONNREFUSED)
-        return err_set(&transfer->call->err, ERR_io, ERR_NO_OFFSET, "nobody listens there (connection refused)");
+        return err_set(&transfer->call->err, ERR_io, ERR_NO_OFFSET, "connection refused: nothing listens there");
     return err_set(&transfer->call->err, ERR_io, ERR_NO_OFFSET, "cannot be connected to: %s",
                    fault ? strerror((int)fault) : "no address of its name answers");
 }
@@ -137,7 +137,7 @@ static bool judge_transfer(const struct transfer *transfer, CURLcode code)
         return say_not_grpc(transfer->call);
     if (status != 0 && status != 200)
         return err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                       "what listens there is no profiler server: it answered with HTTP status %d", status);
+                       "the server there is not a profiler server: it answered with HTTP status %d", status);
     if (code != CURLE_OK && status == 0)
         return say_not_grpc(transfer->call);
     return code == CURLE_OK ||

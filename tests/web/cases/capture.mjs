@@ -104,7 +104,7 @@ export function run({ test, equal, truth, daemon, open, fixtures }) {
     await page.locator('.home-seconds').fill('1');
     await act(page).click();
     await said(page).locator('.caution').waitFor();
-    equal(await said(page).locator('.caution').innerText(), `${gone}: nobody listens there (connection refused).`);
+    equal(await said(page).locator('.caution').innerText(), `${gone}: connection refused: nothing listens there.`);
     await said(page).locator('a', { hasText: 'Open the trace' }).click();
     await page.waitForURL(/session=/);
     await page.finish();
@@ -120,7 +120,7 @@ export function run({ test, equal, truth, daemon, open, fixtures }) {
     }
     await page.locator('.home-seconds').fill('1');
     await act(page).click();
-    await said(page).getByText('nobody listens there').waitFor();
+    await said(page).getByText('nothing listens there').waitFor();
     await page.finish();
   });
 
