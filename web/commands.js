@@ -96,7 +96,7 @@ export function frameCommands({ open, entries, escape, sources, togglePane, take
     { keys: ['Escape'], does: 'one step back', run: escape },
     { keys: ['q'], does: 'details pane', run: togglePane, isOn: () => !document.body.classList.contains('is-plain') },
     { keys: ['y'], does: 'copy link to this state', run: () => void copyLink() },
-    { gesture: 'arrow keys', does: 'inside the bar, the rail, the answer and the head of a panel, which are one stop of Tab each', run: () => false },
+    { gesture: 'arrow keys', does: 'move inside the bar, the rail, the answer or the head of a panel (Tab stops once at each)', run: () => false },
     { does: 'save this view by name, or open a saved one', run: () => void openViews() },
     { does: 'set as A, to be compared', run: setAsA },
     { does: 'compare with A', run: compareWithA },

@@ -169,7 +169,7 @@ async function recogniseOne({ name, blob }, options) {
   const base = name.slice(name.lastIndexOf('/') + 1);
   if (blob.size === 0) return { text: `${short(base)} is empty.` };
   const head = await headOf(blob);
-  if (!head) return { text: `${short(base)} cannot be read: it is gone, or not yours to read.` };
+  if (!head) return { text: `${short(base)} cannot be read: it was removed, or you have no read access.` };
   const file = { name: base, size_bytes: blob.size, head, blob };
   let why = '';
   const rows = KINDS.filter((each) => each.is(file));
@@ -204,7 +204,7 @@ async function sendAll(sent, { signal, onProgress, mayRestart }) {
     } catch (error) {
       if (isForgotten(error, uploaded)) {
         if (mayRestart) return sendAll(sent, { signal, onProgress, mayRestart: false });
-        throw new Problem({ code: 'notfound', detail: 'the daemon did not keep the first files until the last had come: it was started anew, or has too little memory for them together' });
+        throw new Problem({ code: 'notfound', detail: 'the daemon dropped the first files before the last one arrived: it was restarted, or it has too little memory for all of them' });
       }
       if (!isOther(error) && error.status !== 413) throw error;
       left.push(file.name);

@@ -53,8 +53,7 @@ struct verdict_around {
     struct capacity_stated capacity; /* of the device memory; bytes 0: nobody says it */
     const char *device;    /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
     const char *joined[2]; /* sentences: what was taken from elsewhere, and why; each may be NULL */
-    size_t
-        unnamed_count; /* programs here, if the failure is not told to be of one of them; 0: one was taken, or none is here */
+    size_t unnamed_count;  /* programs here, if the failure names none of them; 0: one was taken, or none is here */
     const struct torch_choice *choice;   /* of allocator snapshots that were looked at; NULL: none were */
     const struct verdict_unread *unread; /* files that any of this would have come from; NULL: all were read */
     size_t unread_count;

@@ -294,9 +294,8 @@ void advice_find_table_gradients(struct advice *advice)
         .title = arena_format(arena, "Update only the rows of %s that the step looks up", name),
         .call = "loss, g = jax.value_and_grad(loss_of_rows)(table[ids]); table = table.at[ids].add(-rate * g)  # with "
                 "row-wise Adagrad one number a row is the state",
-        .reason =
-            "At most this much: no gradient of the whole table is made. Adam's state of the table would go as well; "
-            "the optimizer is another one then."};
+        .reason = "At most this much: no gradient of the whole table is made. Adam's state of the table would go too, "
+                  "but then it is another optimizer."};
     if (saving_set(advice, table, 0, 1, &item))
         add_of_cause(advice, item);
     if (table->count < 2)

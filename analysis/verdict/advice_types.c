@@ -57,7 +57,7 @@ static bool promotion_find(struct advice *advice)
         .change = "cast=*:bf16",
         .call = arena_format(
             arena,
-            "scale = float(scale)  # %s, for np.float32, whose type counts; or without the .astype(jnp.float32) there",
+            "scale = float(scale)  # %s: an np.float32 scalar widens arrays; or drop the .astype(jnp.float32) there",
             place),
         .evidence = arena_format(
             arena, "At %s an array of fewer bits becomes float32, and so does what is computed from it.", place),
@@ -138,11 +138,11 @@ static void narrow_weights_find(struct advice *advice)
             wide <= narrow / 100 * WIDE_PERCENT && name.length > 0) {
             const char *text = arena_text(arena, name);
             struct verdict_advice item = {
-                .title = arena_format(arena, "Keep the weights of %s in bfloat16, as which alone they are read", text),
+                .title = arena_format(arena, "Keep the weights of %s in bfloat16, the only type in which they are read",
+                                      text),
                 .change = arena_format(arena, "cast=%s*:bf16", text),
-                .evidence =
-                    arena_format(arena, "All that reads the float32 arrays of %s is a cast to two bytes.", text),
-                .reason = "The numbers that are computed with are the same; each weight takes half."};
+                .evidence = arena_format(arena, "The float32 arrays of %s are only read by a cast to two bytes.", text),
+                .reason = "The computation uses the same numbers; each weight takes half."};
             struct verdict_advice *added = advice_try(advice, item);
             if (added != NULL)
                 added->is_of_cause =
@@ -176,14 +176,14 @@ void advice_find_cast(struct advice *advice)
         narrow_weights_find(advice);
     if (!advice_is_of_program(advice) || promotion_find(advice) || !is_computed_wide(advice))
         return;
-    item.evidence = "Large arrays of the program are of float32.";
+    item.evidence = "Large arrays of the program are float32.";
     item.confidence = VERDICT_GUESS;
     item.reason =
         may_have_products(advice)
-            ? "Of the memory a prediction. It changes what is computed: the optimizer's second moment loses "
-              "small updates, and what the source makes float32 itself (a module's dtype, jnp.zeros, one_hot) "
-              "stays so and makes the rest so again."
-            : "Of the memory a prediction. Whether three decimal digits are accurate enough is not known: the "
-              "program has no product of matrices, as a neural network has.";
+            ? "Only the memory is predicted. The results change: the optimizer's second moment loses small updates. "
+              "What the source makes float32 itself (a module's dtype, jnp.zeros, one_hot) stays float32, and "
+              "makes float32 of what is computed from it."
+            : "Only the memory is predicted. Whether three decimal digits are accurate enough is not known: the "
+              "program has no matrix products, so it may not be a neural network.";
     advice_try(advice, item);
 }

@@ -103,14 +103,14 @@ void torch_beside_make(struct verdict_facts *facts)
                  .kind = "in_use",
                  .label = "in use by PyTorch",
                  .bytes = parts.used,
-                 .why = parts.pending > 0 ? "The text leaves out blocks whose free waits for a stream." : NULL},
+                 .why = parts.pending > 0 ? "The text leaves out freed blocks that a stream still uses." : NULL},
              OOM_allocated_bytes, parts.used - parts.pending);
     both_add(facts,
              (struct verdict_together_row){
                  .kind = "free_in_segments",
                  .label = "reserved by PyTorch, not in use",
                  .bytes = failure->free_bytes,
-                 .why = parts.pending > 0 ? "The text counts blocks whose free waits for a stream here." : NULL},
+                 .why = parts.pending > 0 ? "The text counts freed blocks that a stream still uses here." : NULL},
              OOM_unallocated_bytes, failure->free_bytes + parts.pending);
     row_add(facts, (struct verdict_together_row){.kind = "largest_hole",
                                                  .label = "largest hole for it",

@@ -58,8 +58,8 @@ struct verdict_evidence torch_figure_evidence(const struct verdict_facts *facts,
         return map_of(facts, "requested", "The request of the snapshot that failed, rounded as the allocator does.",
                       bytes);
     case TORCH_DEVICE_FREE:
-        return map_of(facts, "device_free",
-                      "What CUDA told the allocator to be free on the device when the request failed.", bytes);
+        return map_of(facts, "device_free", "Free memory of the device, as CUDA reported it when the request failed.",
+                      bytes);
     case TORCH_HOLE:
         return map_of(facts, "largest_hole", "The largest hole that the request could have been put into.", bytes);
     case TORCH_FREE:

@@ -112,12 +112,12 @@ static void by_request(const struct oom_failure *failure, const struct memory_pr
         return;
     out->reason = arena_format(
         arena,
-        "a request of %s failed in it on %.*s%s, and of what was free, allocated and reserved %u of %u "
-        "figures that both have are the text's%s",
+        "a request of %s failed in it on %.*s%s, and %u of %u figures that both have (free, allocated, reserved) "
+        "equal the text's%s",
         size_of(arena, out->failure->requested_bytes), (int)out->pool->name.length, out->pool->name.data,
         torch_join_is(failure, OOM_needed_bytes, out->failure->requested_bytes)
             ? ""
-            : arena_format(arena, " (a segment of %s was asked of the driver)",
+            : arena_format(arena, " (PyTorch requested a segment of %s from the driver)",
                            size_of(arena, caching_settings_segment_bytes(out->failure->requested_bytes))),
         out->agree_count, told,
         count > 1 ? arena_format(arena, "; %u of that size failed, this one shares most with it", count) : "");
@@ -167,10 +167,10 @@ static void torch_join_refuse(const struct oom_failure *failure, const struct me
     if (needed == NULL)
         out->reason = "the text does not say how much was asked for";
     else if (out->is_of_size)
-        out->reason = "a request of that size failed in it, but nothing that was free, allocated or reserved then is "
-                      "what the text says";
+        out->reason = "a request of that size failed in it, but free, allocated and reserved memory then differ from "
+                      "the text";
     else if (last == NULL)
-        out->reason = "no request failed in it, and what PyTorch holds at its end is not what the text says";
+        out->reason = "no request failed in it, and what PyTorch holds at its end differs from the text";
     else
         out->reason = arena_format(
             arena, "none of its %u failed request%s is the text's %s%s%s: %s on %.*s", count, count == 1 ? "" : "s",
@@ -185,7 +185,7 @@ void torch_join_find(const struct oom_failure *failure, const struct memory_prof
 {
     *out = (struct torch_join){.pool = NULL};
     if (failure->family != OOM_FAMILY_torch_gpu) {
-        out->reason = "the text is of no allocator of PyTorch";
+        out->reason = "the text is not from PyTorch's allocator";
         return;
     }
     by_request(failure, trace, arena, out);

@@ -113,7 +113,7 @@ def test_an_uploaded_snapshot_has_moments_too(t):
 def test_what_is_no_moment_is_refused_in_words(t):
     daemon, session = ranks(t)
     host = session["hosts"][0]["id"]
-    for profile, status, said in ((f"{host}@noon", 400, "no moment"), (f"{host}@12", 400, "no moment"), (f"{host}@9999s", 400, "behind the end"),
+    for profile, status, said in ((f"{host}@noon", 400, "no moment"), (f"{host}@12", 400, "no moment"), (f"{host}@9999s", 400, "after the end"),
                                   (f"{host}@step9", 400, "steps"), (f"{host}@e99999", 400, "events"), (f"{host}@peak@GPU 7", 404, "GPU 7"),
                                   ("0123456789ab@peak", 404, "allocator snapshot"), (f"{host}@", 200, ""), (f"{host}@0.0005ns@", 400, "no moment")):
         answer = daemon.ask(f"/api/v1/device_memory/top?session={session['id']}&profile={profile.replace(' ', '%20')}")

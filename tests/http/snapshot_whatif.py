@@ -121,8 +121,8 @@ def test_what_does_not_apply_is_refused_and_why(t):
         process = t.run("whatif", trained(t, **more), "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)
         assert words in process.stderr, f"{change}: {process.stderr}"
-    for changes, words in ((("checkpoint", "checkpoint"), "checkpointed by a change before"), (("checkpoint", "offload=activations"), "by a change before"),
-                           (("offload=activations", "checkpoint"), "in the host's memory by a change before"), (("optimizer=8bit", "offload=optimizer"), "taken by a change before")):
+    for changes, words in ((("checkpoint", "checkpoint"), "an earlier change checkpoints it already"), (("checkpoint", "offload=activations"), "an earlier change"),
+                           (("offload=activations", "checkpoint"), "an earlier change moves its activations to the host's memory"), (("optimizer=8bit", "offload=optimizer"), "an earlier change replaces the optimizer already")):
         process = t.run("whatif", trained(t), *(word for change in changes for word in ("--change", change)))
         assert words in process.stderr, (changes, process.stderr)
     process = t.run("whatif", trained(t), "--fit")
@@ -173,7 +173,7 @@ def test_why_nothing_fits(t):
     path = trained(t)
     fit = answer_of(t, path, "--fit", "--capacity", "20MiB")["fit"]
     equal((fit["sets"], len(fit["nearest"])), ([], 1))
-    assert fit["sentence"].startswith("Nothing that was tried is enough: the best leaves ") and "optimizer state, which are there whatever" in fit["sentence"], fit["sentence"]
+    assert fit["sentence"].startswith("Nothing that was tried is enough: the best leaves ") and "optimizer state, which changes to activations do not shrink" in fit["sentence"], fit["sentence"]
     fit = answer_of(t, path, "--fit", "--capacity", "4GiB")["fit"]
     assert (fit["sets"], fit["nearest"]) == ([], []) and fit["sentence"].startswith("It fits as it is: "), fit
     fit = answer_of(t, path, "--fit", "--capacity", "320MiB", "--change", "checkpoint")["fit"]
@@ -386,6 +386,6 @@ def test_blocks_at_other_addresses_are_not_exact(t):
     answer = answer_of(t, path, "--change", "max_split_size=64MiB")
     equal((answer["replay"]["is_exact"], answer["replay"]["moved_block_count"]), (True, 1))
     equal(answer["changes"][0]["confidence"], "model")
-    equal(answer["changes"][0]["reason"], "With the recorded settings the rules put 1 block at another address than was recorded.")
+    equal(answer["changes"][0]["reason"], "With the recorded settings the replay puts 1 block at another address than recorded.")
     text = t.run("whatif", path).stdout
     assert "Replayed: the allocator's rules give the 1 segment that was recorded, and put 1 block at another address." in text, text

@@ -102,7 +102,7 @@ START_TEST(nothing_that_waits_is_not_moved)
 {
     ask(MODULE, 4 * MIB);
     let_go(ask(FORWARD, 8 * MIB));
-    refused("offload=activations", "waits for a backward pass");
+    refused("offload=activations", "held until a backward pass");
 }
 END_TEST
 

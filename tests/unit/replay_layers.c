@@ -40,7 +40,7 @@ START_TEST(what_is_as_large_as_scores_stays_going_backward)
     attend(SOFTMAX, 16 * MIB);
     ck_assert_int_eq(changed(&program, "attention=sdpa").requested_bytes, 57 * MIB + 4 * MIB / 64);
     ck_assert_uint_eq(program->bounds, REPLAY_AT_MOST);
-    ck_assert_msg(strstr(program->reason, "32.00 MiB stay") != NULL, "%s", program->reason);
+    ck_assert_msg(strstr(program->reason, "32.00 MiB of the size of scores stay") != NULL, "%s", program->reason);
 }
 END_TEST
 
@@ -77,7 +77,7 @@ START_TEST(without_tokens_there_is_no_sequence)
 {
     ask(MODULE, 4 * MIB);
     let_go(ask(FORWARD, 2 * MIB));
-    refused("sequence=0.5", "nothing tells of tokens");
+    refused("sequence=0.5", "nothing shows tokens");
 }
 END_TEST
 
@@ -85,7 +85,7 @@ START_TEST(a_softmax_of_what_others_made_is_no_attention)
 {
     ask(MODULE, 1 * MIB);
     attend(ROUTER, 2 * MIB);
-    refused("attention=sdpa", "no softmax is seen");
+    refused("attention=sdpa", "no function is seen");
 }
 END_TEST
 
@@ -117,7 +117,7 @@ START_TEST(a_softmax_is_of_attention_where_something_says_so)
     if (rows[_i].is_attention)
         ck_assert_int_eq(changed(&program, "attention=sdpa").requested_bytes, 5 * MIB + 4 * MIB / 64);
     else
-        refused("attention=sdpa", "known to be of attention");
+        refused("attention=sdpa", "known to belong to attention");
 }
 END_TEST
 
@@ -176,7 +176,7 @@ END_TEST
 START_TEST(what_no_backward_pass_waits_for_is_not_held)
 {
     layers(FIRST, 3, false);
-    refused("checkpoint", "wait for a backward pass");
+    refused("checkpoint", "hold anything until a backward pass");
 }
 END_TEST
 
@@ -223,7 +223,7 @@ START_TEST(changes_follow_each_other)
     ck_assert_int_eq(after.requested_bytes, 13 * MIB + MIB / 2);
     struct err own_err = ERR_INIT;
     ck_assert(!replay_program_apply(program, "checkpoint", &own_err));
-    ck_assert_ptr_nonnull(strstr(own_err.text, "by a change before"));
+    ck_assert_ptr_nonnull(strstr(own_err.text, "an earlier change"));
 }
 END_TEST
 

@@ -57,7 +57,7 @@ function askNote({ place, text, onSave }) {
           'div',
           { class: 'dialog-body' },
           el('form', { class: 'view-form', on: { submit: save } }, input, button('text-button', () => {}, 'Save', { type: 'submit' })),
-          el('p', { class: 'dim' }, 'It stands on the chart and in the link of this page. An empty note is removed.'),
+          el('p', { class: 'dim' }, 'The note is shown on the chart and kept in the link of this page. An empty note is removed.'),
         ),
       ];
     },

@@ -14,7 +14,7 @@ struct memory_profile_block {
     uint64_t address, size;
     uint32_t event;  /* that allocated it, or frees it later, of what was there before; PROFILE_NONE: no event does */
     uint32_t kept;   /* of the snapshot's blocks, where no event speaks of it */
-    bool is_pending; /* its free waits for a stream */
+    bool is_pending; /* freed, but a stream still uses it */
     bool is_wall;
 };
 

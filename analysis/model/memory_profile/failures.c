@@ -195,14 +195,15 @@ static void say_why(struct finding *finding, const struct memory_profile_failure
         break;
     case PROFILE_FAILURE_PIECES: finding_text(finding, ": enough together, but not in one piece"); break;
     case PROFILE_FAILURE_LIMIT:
-        finding_text(finding, ": the device had room that PyTorch was not to take (a memory fraction, or a limit)");
+        finding_text(finding,
+                     ": the device had room that PyTorch was not allowed to take (a memory fraction, or a limit)");
         break;
     case PROFILE_FAILURE_FITS: finding_text(finding, ", which is enough: why it failed is not recorded"); break;
     case PROFILE_FAILURE_SHORTAGE:
         if (failure->missing_bytes != MEMORY_UNKNOWN) {
             finding_text(finding, ": ");
             finding_size(finding, failure->missing_bytes);
-            finding_text(finding, " too little even if all of it were together");
+            finding_text(finding, " too little even in one piece");
         }
         break;
     case PROFILE_FAILURE_UNKNOWN: break;

@@ -163,7 +163,7 @@ bool memory_profile_moment_read(const struct memory_profile_pool *pool, const ch
         *out = memory_profile_moment_after_event(pool, (uint32_t)number);
     } else if (time_read(text, &number)) {
         if (number > profile->recorded_ps)
-            return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: \"%.40s\" is behind the end, %s ms", name, text,
+            return err_set(err, ERR_argument, ERR_NO_OFFSET, "%s: \"%.40s\" is after the end, %s ms", name, text,
                            ms_text(end, profile->recorded_ps));
         *out = memory_profile_moment_at_time(pool, number);
     } else {

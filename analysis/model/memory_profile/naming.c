@@ -239,8 +239,8 @@ void memory_profile_naming_make(struct memory_profile *profile, const struct pro
     rest_name(&naming);
     guesses_give(&naming);
     memory_profile_note(&profile->notes, "naming_stopped", naming.work_left == 0 ? 1 : 0,
-                        "Holding allocations without a name against the programs of the trace took too long: those "
-                        "that were not reached stay without one.");
+                        "Comparing unnamed allocations with the programs of the trace took too long: the rest stay "
+                        "unnamed.");
     for (uint32_t p = 0; p < profile->pool_count; p++) {
         struct memory_profile_pool *pool = &profile->pools[p];
         pool->peak_named = memory_profile_naming_tally(pool, pool->peak_at - pool->first + 1, arena);

@@ -173,10 +173,9 @@ static void file_walk(struct ordering *ordering, struct memory_profile *profile)
         backward_count += ordering->slices[s].backward_count;
     }
     memory_profile_note(&profile->notes, "clock_out_of_range", clamped_count,
-                        "Memory events whose time does not fit beside the others'; they stand at the edge.");
-    memory_profile_note(
-        &profile->notes, "out_of_order", backward_count,
-        "Memory events that stand in their line before earlier ones; they are shown in the order of time.");
+                        "Memory events whose times do not fit with the others; they are drawn at the edge.");
+    memory_profile_note(&profile->notes, "out_of_order", backward_count,
+                        "Memory events recorded before earlier ones of their line; they are shown in order of time.");
 }
 
 /* ---- order ---- */

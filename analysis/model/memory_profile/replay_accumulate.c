@@ -34,10 +34,10 @@ bool replay_program_accumulate(struct replay_program *program, struct str value,
 {
     uint64_t number;
     if (!str_number_read(value, PARTS_MOST, &number) || number < 2)
-        return replay_program_refuse(text, "write accumulate=2: in 2 to 1000 parts, one after the other", err);
+        return replay_program_refuse(text, "write accumulate=2: 2 to 1000 parts, one after the other", err);
     const uint32_t parts = (uint32_t)number;
     if (program->is_in_parts)
-        return replay_program_refuse(text, "it is in parts by a change before: write one with all parts", err);
+        return replay_program_refuse(text, "an earlier change splits it already: write one change with all parts", err);
     if (!replay_program_scale(program, 1.0 / parts, NULL, text, err))
         return false;
     if (gradients_move(program) == 0)

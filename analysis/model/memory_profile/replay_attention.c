@@ -362,26 +362,26 @@ bool replay_program_attention(struct replay_program *program, struct str value, 
         return replay_program_refuse(
             text,
             attention.has_softmax
-                ? "no softmax is known to be of attention: no name in its frames says so, and no products of matrices "
-                  "that make its scores and take them are seen"
-                : "no softmax is seen whose scores the same function makes: attention is fused already, "
-                  "there is none, or frames of Python are missing",
+                ? "no softmax is known to belong to attention: no name in its frames shows it, and no matrix products "
+                  "make its scores and use them"
+                : "no function is seen that computes the scores of its own softmax: attention is fused already, "
+                  "there is none, or Python frames are missing",
             err);
     for (uint32_t at = 0; at < program->request_count; at++)
         if (attention.is_score[at])
             program->requests[at].bytes = attention.rows_bytes[at];
     program->changed_count = attention.score_count;
     static const char WHAT[] =
-        "The function that calls the softmax asks for no scores; for each row a float is kept. It rests on there being "
-        "a fused kernel for the mask, the dtype and the size of a head.";
+        "The function that calls the softmax requests no scores; one float for each row is kept. This needs a fused "
+        "kernel for the mask, the dtype and the head size.";
     program->words = "scores of attention are never stored";
     program->call = "torch.nn.functional.scaled_dot_product_attention(q, k, v), or attn_implementation=\"sdpa\"";
     program->bounds = attention.not_told_bytes > 0 ? REPLAY_AT_MOST : 0;
     program->reason = attention.not_told_bytes == 0
                           ? WHAT
                           : arena_format(program->arena,
-                                         "%s %s stay that have the size of scores going backward, for "
-                                         "something else is as large.",
+                                         "%s %s of the size of scores stay in the backward pass, because "
+                                         "other requests have that size too.",
                                          WHAT, replay_program_size(program, attention.not_told_bytes));
     return true;
 }
@@ -395,7 +395,7 @@ bool replay_program_sequence(struct replay_program *program, struct str value, c
     attention_find(&attention);
     if (attention.score_count == 0 && !has_tokens(program))
         return replay_program_refuse(
-            text, "no frames of attention, an embedding or a recurrent layer: nothing tells of tokens", err);
+            text, "no frames of attention, an embedding or a recurrent layer: nothing shows tokens", err);
     if (!replay_program_scale(program, factor, attention.is_score, text, err))
         return false;
     for (uint32_t at = 0; at < program->request_count; at++)

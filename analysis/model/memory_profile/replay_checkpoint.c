@@ -315,9 +315,9 @@ bool replay_program_checkpoint(struct replay_program *program, struct str value,
     if (value.length > 0)
         return replay_program_refuse(text, "write checkpoint: modules that are called in a loop", err);
     if (program->is_checkpointed)
-        return replay_program_refuse(text, "it is checkpointed by a change before", err);
+        return replay_program_refuse(text, "an earlier change checkpoints it already", err);
     if (program->is_moved)
-        return replay_program_refuse(text, "its activations are in the host's memory by a change before", err);
+        return replay_program_refuse(text, "an earlier change moves its activations to the host's memory", err);
     const char *reason = why_not(program);
     if (reason != NULL)
         return replay_program_refuse_already(program, text, reason, err);
@@ -329,7 +329,7 @@ bool replay_program_checkpoint(struct replay_program *program, struct str value,
         return replay_program_refuse(text, "no frames of a module that is called more than once in each forward pass",
                                      err);
     if (checkpoint.call_count == 0)
-        return replay_program_refuse(text, "nothing that a module holds is seen to wait for a backward pass", err);
+        return replay_program_refuse(text, "no module is seen to hold anything until a backward pass", err);
     replay_program_extras_take(program, &checkpoint.extras);
     program->is_checkpointed = true;
     program->words = "modules that are called in a loop keep only their output";
@@ -337,8 +337,8 @@ bool replay_program_checkpoint(struct replay_program *program, struct str value,
         "model.gradient_checkpointing_enable(), or torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False)";
     program->reason = arena_format(
         program->arena,
-        "Calls of modules that keep only their output, and make what they save again before their backward "
-        "pass: %llu. That is about one forward pass more of work.",
+        "Calls of modules that keep only their output, and compute what they save again before their backward "
+        "pass: %llu. That is about one more forward pass of work.",
         (unsigned long long)checkpoint.call_count);
     return true;
 }

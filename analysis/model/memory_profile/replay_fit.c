@@ -203,8 +203,8 @@ static const char *retained_words(const struct replay_steps *start)
         !memory_profile_retained_find(pool, pool->failures[pool->failure_count - 1].count, start->arena, &retained))
         return "";
     return arena_format(start->arena,
-                        " %s that earlier steps saved are still held, and grow with each step: what gives these back "
-                        "comes first (memviewd explain).",
+                        " %s saved by earlier steps are still held, and grow with each step: free these first "
+                        "(memviewd explain).",
                         size_text_in(start->arena, (uint64_t)retained.bytes));
 }
 
@@ -218,8 +218,8 @@ const char *replay_fit_sentence(const struct replay_steps *start, const struct f
                             size_text_in(arena, (uint64_t)now.reserved_bytes), capacity);
     if (fit->set_count > 0 && start->pool->failure_count > 0)
         return arena_format(arena,
-                            "%u %s of changes would get it past the request that failed, within %s, by replay; what it "
-                            "asks for then is not known.%s",
+                            "%u %s of changes would get it past the request that failed, within %s, by replay; later "
+                            "requests are not known.%s",
                             fit->set_count, fit->set_count == 1 ? "set" : "sets", capacity, retained_words(start));
     if (fit->set_count > 0)
         return arena_format(arena, "%u %s of changes would make it fit %s, by replay.", fit->set_count,
@@ -227,12 +227,11 @@ const char *replay_fit_sentence(const struct replay_steps *start, const struct f
     if (fit->nearest.count == 0)
         return "Nothing that was tried applies to this recording.";
     int64_t over = fit->nearest.total_bytes - start->capacity_bytes, kept = kept_bytes(start->pool);
-    const char *stays = kept <= 0
-                            ? ""
-                            : arena_format(arena,
-                                           "; parameters, gradients and optimizer state, which are there whatever "
-                                           "is done to activations, take %s at the peak",
-                                           size_text_in(arena, (uint64_t)kept));
+    const char *stays = kept <= 0 ? ""
+                                  : arena_format(arena,
+                                                 "; parameters, gradients and optimizer state, which changes to "
+                                                 "activations do not shrink, take %s at the peak",
+                                                 size_text_in(arena, (uint64_t)kept));
     if (over <= 0)
         return arena_format(arena, "Nothing that was tried is enough: a request fails with each%s.", stays);
     return arena_format(arena, "Nothing that was tried is enough: the best leaves %s over %s%s.",

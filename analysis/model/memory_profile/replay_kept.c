@@ -179,13 +179,13 @@ bool replay_program_zero_grad(struct replay_program *program, struct str value, 
             err);
     if (held_count == 0 && kept.gone_bytes < kept.made_bytes / PART_KEPT)
         return replay_program_refuse_already(program, text,
-                                             "no gradient that is kept waits for a second forward pass: they are freed "
-                                             "already, or one pass alone was recorded",
+                                             "no kept gradient is live in a second forward pass: they are freed "
+                                             "already, or only one pass was recorded",
                                              err);
     replay_program_extras_take(program, &kept.extras);
     program->words = "gradients are freed before each forward pass";
     program->call = "optimizer.zero_grad(set_to_none=True)";
-    program->reason = "Gradients go before each forward pass, and come again where the backward pass makes what was "
+    program->reason = "Gradients are freed before each forward pass, and allocated again where the backward pass "
                       "added to them.";
     program->bounds = held_count > 0 ? REPLAY_AT_LEAST : 0;
     return true;
@@ -217,10 +217,10 @@ bool replay_program_no_cache(struct replay_program *program, struct str value, c
     program->bounds = REPLAY_AT_LEAST;
     program->reason =
         has_backward
-            ? "The cache is not asked for. Attention saves for the backward pass what it reads: without a cache, that "
-              "may be the keys and values themselves."
-            : "The cache is not asked for. No backward pass is seen: where text is generated, each token computes all "
-              "those before it again, which takes more time and memory for a while.";
+            ? "No cache is requested. Attention saves what it reads for the backward pass: without a cache, that may "
+              "be the keys and values themselves."
+            : "No cache is requested. No backward pass is seen: if text is generated, each token computes all earlier "
+              "tokens again, which takes more time, and more memory for a while.";
     return program->changed_count > 0 ||
            replay_program_refuse(text, "no cache of keys and values is seen, by frames of transformers", err);
 }

@@ -20,22 +20,22 @@ static const struct {
     const char *name, *words, *call, *reason;
     uint8_t bounds;
 } optimizers[OPTIMIZERS + 1] = {
-    [OPTIMIZER_SGD] =
-        {"sgd", "an optimizer without state", "torch.optim.SGD(model.parameters(), lr=…)",
-         "What the optimizer keeps, and what its step makes and gives back, is not asked for; gradients stay.", 0},
+    [OPTIMIZER_SGD] = {"sgd", "an optimizer without state", "torch.optim.SGD(model.parameters(), lr=…)",
+                       "The state of the optimizer and the temporaries of its step are not requested; gradients stay.",
+                       0},
     [OPTIMIZER_8BIT] =
         {"8bit", "optimizer state of a byte for each element", "bitsandbytes.optim.AdamW8bit(model.parameters(), lr=…)",
-         "State of 32 bits becomes 8 bits and a float for each 256 elements, but below 4,096 elements; the "
-         "step makes nothing beside it. If the state is 16-bit, it saves half as much.",
+         "32-bit state becomes 8-bit state and a float for each 256 elements, except in arrays of less than 4,096; "
+         "the step has no temporaries. If the state is 16-bit, this saves half as much.",
          0},
     [OPTIMIZER_ADAFACTOR] =
         {"adafactor", "a row and a column of state for each matrix", "torch.optim.Adafactor(model.parameters(), lr=…)",
-         "State becomes a row and a column, as of square matrices of floats; what the step makes for the "
-         "largest weights stays. Other matrices and vectors keep more; the step may make less.",
+         "State becomes a row and a column, as for square matrices of floats; temporaries of the step stay for the "
+         "largest weights. Other matrices and vectors keep more; the step may allocate less.",
          REPLAY_AT_MOST | REPLAY_AT_LEAST},
     [OPTIMIZER_HOST] = {"", "the optimizer's state and step are in the host's memory",
                         "deepspeed: \"offload_optimizer\": {\"device\": \"cpu\"}",
-                        "What the optimizer keeps, and what its step makes and gives back, is not asked for of the "
+                        "The state of the optimizer and the temporaries of its step are not requested from the "
                         "device; gradients stay until they are copied.",
                         0},
 };
@@ -159,7 +159,7 @@ static bool optimizer_change(struct replay_program *program, enum optimizer opti
 static bool optimizer_take(struct replay_program *program, enum optimizer optimizer, const char *text, struct err *err)
 {
     if (program->is_optimizer_changed)
-        return replay_program_refuse(text, "another optimizer is taken by a change before", err);
+        return replay_program_refuse(text, "an earlier change replaces the optimizer already", err);
     program->is_optimizer_changed = true;
     program->words = optimizers[optimizer].words;
     program->call = optimizers[optimizer].call;
@@ -173,7 +173,7 @@ static bool optimizer_take(struct replay_program *program, enum optimizer optimi
     }
     return optimizer_change(program, optimizer) ||
            replay_program_refuse(
-               text, "no optimizer state is seen that would be smaller: no step was recorded, or it keeps none", err);
+               text, "no optimizer state is seen that would get smaller: no step was recorded, or it keeps none", err);
 }
 
 bool replay_program_optimizer(struct replay_program *program, struct str value, const char *text, struct err *err)

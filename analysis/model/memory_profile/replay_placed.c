@@ -76,15 +76,15 @@ bool replay_program_offload(struct replay_program *program, struct str value, co
     if (!str_equal(value, STR("activations")))
         return replay_program_refuse(text, "write offload=activations or offload=optimizer", err);
     if (program->is_checkpointed || program->is_moved)
-        return replay_program_refuse(text, "its activations are computed again, or moved, by a change before", err);
+        return replay_program_refuse(text, "an earlier change recomputes or moves its activations already", err);
     if (!activations_move(program))
-        return replay_program_refuse(text, "nothing is seen that waits for a backward pass", err);
+        return replay_program_refuse(text, "nothing is seen that is held until a backward pass", err);
     program->words = "saved activations wait in the host's memory";
     program->call = "with torch.autograd.graph.save_on_cpu(pin_memory=True): loss = model(x)";
     program->bounds = REPLAY_AT_LEAST;
     program->reason =
-        "What is saved goes once what follows has used it, and comes back where the backward pass frees "
-        "it. Copies that wait, and weights that are saved with it and come back as copies, are not counted.";
+        "Saved values leave the device once the next requests have used them, and come back where the backward "
+        "pass frees them. Copies in flight, and saved weights that come back as copies, are not counted.";
     program->is_moved = true;
     return true;
 }
@@ -150,7 +150,7 @@ bool replay_program_shard(struct replay_program *program, struct str value, cons
         return replay_program_refuse(text, "no weights are seen that could be split", err);
     if (is_collective(program))
         return replay_program_refuse(
-            text, "collectives are seen: it runs on several devices, and what of it is split nothing tells", err);
+            text, "collectives are seen: it runs on several devices, and nothing shows what is split", err);
     for (uint32_t at = 0; at < program->request_count; at++) {
         struct replay_request *request = &program->requests[at];
         enum category category = (enum category)request->category;
@@ -171,9 +171,9 @@ bool replay_program_shard(struct replay_program *program, struct str value, cons
     program->call = arena_format(program->arena, "torch.distributed.fsdp.fully_shard(model)  # on %u devices", devices);
     program->bounds = REPLAY_AT_LEAST;
     program->reason = arena_format(program->arena,
-                                   "Weights, gradients and state are split over %u devices; of what is gathered the "
-                                   "largest weight and its gradient, %s each, are counted whole. A layer of several "
-                                   "weights, and the next one that is gathered meanwhile, take more.",
+                                   "Weights, gradients and state are split over %u devices; of the gathered "
+                                   "weights only the largest and its gradient, %s each, are counted whole. A layer of "
+                                   "several weights, and the next layer gathered meanwhile, take more.",
                                    devices, replay_program_size(program, gathered.bytes));
     return true;
 }

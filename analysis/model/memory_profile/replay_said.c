@@ -29,8 +29,8 @@ static const char *differing(const struct memory_profile_replay *replay, struct 
 {
     return arena_format(
         arena,
-        "Replayed as recorded up to event %s: there the recorded allocator asked the driver for %s, its rules for %s. "
-        "The peak of what is reserved is %s as recorded, %s by the rules.",
+        "The replay follows the recording up to event %s: there the recorded allocator requested %s from the driver, "
+        "the replay %s. The peak of reserved memory is %s as recorded, %s in the replay.",
         count_of(arena, replay->differs_at), asked_of(arena, replay->recorded_bytes, replay->made_bytes),
         asked_of(arena, replay->made_bytes, replay->recorded_bytes),
         size_of(arena, replay->reserved_bytes, replay->made_reserved_bytes),
@@ -48,14 +48,14 @@ const char *memory_profile_replay_sentence(const struct memory_profile_replay *r
     if (replay->why_not != NULL)
         return arena_format(arena, "Not replayed: %s.", replay->why_not);
     if (replay->is_unchecked)
-        return arena_format(arena, "No segment was recorded: by the allocator's rules they take %s at the peak.",
+        return arena_format(arena, "No segment was recorded: by the allocator's rules, segments take %s at the peak.",
                             size_of(arena, replay->reserved_bytes, 0));
     if (!replay->is_exact)
         return differing(replay, arena);
     const char *from = replay->is_whole ? "" : " from what was there when the recording began";
     if (replay->segment_count == 0 && replay->moved_count == 0)
         return arena_format(
-            arena, "Replayed exactly%s: nothing was asked of the driver, and the allocator's rules ask for nothing.",
+            arena, "Replayed exactly%s: nothing was requested from the driver, in the recording and in the replay.",
             from);
     const char *segments =
         arena_format(arena, "%s segment%s that %s recorded", count_of(arena, replay->segment_count),
@@ -78,29 +78,29 @@ const char *memory_profile_replay_reason(const struct memory_profile_replay *rep
                                          const struct memory_profile_replay_change *change, struct arena *arena)
 {
     if (replay->is_unchecked)
-        return "No segment was recorded that the allocator's rules could be held against.";
+        return "No segment was recorded to compare the allocator's rules with.";
     if (!replay->is_exact)
-        return arena_format(arena, "With the recorded settings the rules reserve %s, %s were recorded.",
+        return arena_format(arena, "With the recorded settings the replay reserves %s; %s were recorded.",
                             size_of(arena, replay->made_reserved_bytes, replay->reserved_bytes),
                             size_of(arena, replay->reserved_bytes, replay->made_reserved_bytes));
     if (replay->moved_count > 0)
-        return arena_format(arena, "With the recorded settings the rules put %s at another address than was recorded.",
+        return arena_format(arena, "With the recorded settings the replay puts %s at another address than recorded.",
                             moved_of(replay, arena));
     if (!replay->is_whole)
-        return "The recording begins when memory was held already: how that would have lain is not known.";
+        return "Memory was held already when the recording began: where it would be then is not known.";
     if (change->other_bytes != change->reserved_bytes || change->is_other_failing)
         return arena_format(arena,
-                            "Of equal holes the lowest is taken, and where new segments lie is the driver's: with "
-                            "them the other way round it is %s%s.",
+                            "The replay takes the lowest of equal holes, and the driver decides where new segments "
+                            "are: with these in the opposite order it is %s%s.",
                             size_of(arena, change->other_bytes, change->reserved_bytes),
                             change->is_other_failing ? ", and other requests fail" : "");
     if (change->other_allocated_bytes != change->allocated_bytes)
         return arena_format(arena,
-                            "What is reserved is the same wherever the driver puts segments; blocks hold %s or %s.",
+                            "Reserved memory is the same wherever the driver puts segments; blocks hold %s or %s.",
                             size_of(arena, change->allocated_bytes, change->other_allocated_bytes),
                             size_of(arena, change->other_allocated_bytes, change->allocated_bytes));
     if (change->is_split_changed)
-        return "The same requests and frees, by the allocator's rules. Of one recorded run with max_split_size they "
+        return "The same requests and frees, by the allocator's rules. For one recorded run with max_split_size they "
                "gave 1.2 % more than it took; why is not known.";
     return "The same requests and frees, by the allocator's rules; with the recorded settings they give the recorded "
            "segments.";
@@ -138,7 +138,7 @@ static const char *unchanged_of(const struct memory_profile_replay *replay,
                                 const struct memory_profile_replay_change *unchanged, struct arena *arena)
 {
     if (unchanged->failed_at != PROFILE_NONE)
-        return " The unchanged program, replayed in the same way, does not get as far as it did.";
+        return " The unchanged program, replayed in the same way, fails earlier than it did.";
     if (unchanged->reserved_bytes != replay->reserved_bytes)
         return arena_format(arena, " The unchanged program, replayed in the same way, reserves %s; %s were recorded.",
                             size_text_in(arena, (uint64_t)unchanged->reserved_bytes),
@@ -154,11 +154,10 @@ const char *memory_profile_replay_reason_of_program(const struct memory_profile_
 {
     const char *change =
         change_reason == NULL ? "The requests of the changed program, by the allocator's rules." : change_reason;
-    return arena_format(arena, "%s%s%s%s%s%s", change, unchanged_of(replay, unchanged, arena),
-                        replay->is_whole ? ""
-                                         : " The recording begins late: what the process took before it is not known.",
-                        replay->ground->pool->failure_count == 0
-                            ? ""
-                            : " What the program asks for once it gets past the request that failed is not known.",
-                        bounds == 0 ? "" : " ", bounds == 0 ? "" : SIDES[bounds]);
+    return arena_format(
+        arena, "%s%s%s%s%s%s", change, unchanged_of(replay, unchanged, arena),
+        replay->is_whole ? "" : " The recording begins late: what the process took before it is not known.",
+        replay->ground->pool->failure_count == 0 ? ""
+                                                 : " What the program requests after the failed request is not known.",
+        bounds == 0 ? "" : " ", bounds == 0 ? "" : SIDES[bounds]);
 }

@@ -127,7 +127,7 @@ static bool replay_settings_refuse(struct err *err, const char *text, const char
 
 static bool expandable_apply(struct replay_settings_change *change, struct str value)
 {
-    change->words = "segments that grow, one a stream";
+    change->words = "segments that grow, one for each stream";
     bool is_on = value.length == 0 || str_equal(value, STR("True")) || str_equal(value, STR("true")) ||
                  str_equal(value, STR("1"));
     change->settings.is_expandable = is_on;
@@ -151,7 +151,7 @@ static bool split_apply(struct replay_settings_change *change, struct str value,
 
 static bool collect_apply(struct replay_settings_change *change, struct str value, struct arena *arena)
 {
-    change->words = "old free segments go back above this share of what the process may take";
+    change->words = "old free segments are returned above this share of what the process may take";
     if (!share_read(value, &change->settings.collect_threshold) || change->settings.collect_threshold >= 1)
         return false;
     change->call =
@@ -184,7 +184,7 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
     if (str_equal(name, STR("max_split_size")))
         return split_apply(change, value, arena) ||
                replay_settings_refuse(err, text,
-                                      "write max_split_size=64MiB: whole MiB, more than 20, as PyTorch demands");
+                                      "write max_split_size=64MiB: whole MiB, more than 20, as PyTorch requires");
     if (str_equal(name, STR("gc_threshold")))
         return collect_apply(change, value, arena) ||
                replay_settings_refuse(err, text, "write gc_threshold=0.6: above 0 and below 1");
@@ -203,8 +203,8 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
                replay_settings_refuse(err, text, "write memory_fraction=0.9: above 0, at most 1");
     if (str_equal(name, STR("dtype")) || str_equal(name, STR("autocast")))
         return replay_settings_refuse(err, text,
-                                      "snapshots hold no element types: which blocks would be narrower, and which are "
-                                      "already, they do not tell");
+                                      "snapshots hold no element types, so it is not known which blocks would become "
+                                      "narrower");
     return err_set(
         err, ERR_argument, ERR_NO_OFFSET,
         "no such change, but expandable_segments, max_split_size, gc_threshold, roundup, memory_fraction, %s",

@@ -104,8 +104,7 @@ bool replay_steps_run(struct replay_steps *steps, struct err *err)
     }
     if (steps->change.settings.collect_threshold > 0 && steps->change.settings.fraction_bytes == 0)
         step->reason = arena_format(
-            steps->arena, "%s Nothing is collected where no memory fraction is set: memory_fraction=0.9 beside it.",
-            step->reason);
+            steps->arena, "%s Nothing is collected without a memory fraction: add memory_fraction=0.9.", step->reason);
     return true;
 }
 

@@ -267,7 +267,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       ['?sel=1000-2000', 'The window 1000-2000 is not in HBM'],
       ['?low=5&high=2', 'Offsets 5 to 2 are not a range; showing all.'],
       ['?bars=nothing', 'There is no bar nothing in the strips; showing all buffers.'],
-      ['?bars=size:90000-99999', '379 buffers stand in the strips; there is none from place 90,001 on; showing all.'],
+      ['?bars=size:90000-99999', '379 buffers are in the strips, so there is no bar number 90,001; showing all.'],
       ['?group=plaid', 'Buffers are not grouped by plaid here; folding layers.'],
       ['?sort=-wat', 'There is no order -wat here; what saves most comes first.'],
       ['?a=5&b=1018', 'The mark B at 1018 is not in HBM, which has steps 0 to 1,017; it is left out.'],

@@ -74,7 +74,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const page = await openDemo('&whatif=checkpoint=*&whatif=batch=0.5');
     const part = page.locator(`${DRAWER} .whatif-peak`);
     truth(/^Live at the predicted peak, step [\d,]+$/.test(await part.locator('h3').innerText()));
-    includes(await part.innerText(), 'places in memory are the compiler\u2019s, so there is no map of it');
+    includes(await part.innerText(), 'There is no map of a prediction');
     const few = await part.locator('tbody tr').count();
     const sums = () => part.locator('.whatif-acts span').first().innerText();
     const [, shown, all, sum, whole] = /^([\d,]+) of ([\d,]+) buffers, ([\d.]+) of ([\d.]+) GiB$/.exec(await sums()) ?? [];

@@ -11,8 +11,8 @@ export function run({ test, equal }) {
     equal(answer(made([line()])), 'cuda:0: 1 B in use, peak 2 B.');
     equal(answer(made([line(), line()])), 'rank0.1, cuda:0: 1 B in use, peak 2 B.');
     equal(answer(made([line()], { is_running: false })), 'Ended. cuda:0: 1 B in use, peak 2 B.');
-    equal(answer(made([])), 'No process has taken a device yet.');
-    equal(answer(made([], { is_running: false })), 'No process took a device.');
+    equal(answer(made([])), 'No process uses a device yet.');
+    equal(answer(made([], { is_running: false })), 'No process used a device.');
     equal(answer(made([], { reason: 'no memory' })), 'It cannot be read: no memory.');
   });
 
@@ -24,7 +24,7 @@ export function run({ test, equal }) {
   });
 
   test('a process that is not asked any more says why', () => {
-    equal(stateOf(line({ reason: 'RuntimeError: gone' })), 'It is not asked any more: RuntimeError: gone.');
+    equal(stateOf(line({ reason: 'RuntimeError: gone' })), 'It is no longer sampled: RuntimeError: gone.');
     equal(stateOf(line({ has_ended: true, at_ms: 0 }), 5000), 'Its process ended 5 s ago.');
     equal(stateOf(line()), '');
   });

@@ -42,7 +42,7 @@ export function createCallers({ url, subject, store, hint }) {
     shown = data;
     const node = data.nodes[0];
     if (!node) {
-      panel.say(message(empty.noFrameChosen('its callers stand here then.')));
+      panel.say(message(empty.noFrameChosen('then its callers are listed here.')));
       return;
     }
     fill(
@@ -93,7 +93,7 @@ async function showLargest(subject, loader, panel, draw) {
   const frame = top?.frame.id ?? (await largest(subject));
   if (!frame) {
     loader.forget();
-    panel.say(message(empty.noFrameChosen('its callers stand here then.')));
+    panel.say(message(empty.noFrameChosen('then its callers are listed here.')));
     return;
   }
   await loader.load('callers', { frame }, draw);

@@ -105,7 +105,7 @@ function draw(series, data, asked) {
       el(
         'p',
         { class: 'dim' },
-        (names.length === 1 ? `${names[0]} is left out: ${reason}` : `${names.join(', ')} are left out, of each: ${reason}`).replace(/\.*$/, '.'),
+        (names.length === 1 ? `${names[0]} is left out: ${reason}` : `${names.join(', ')} are left out; for each: ${reason}`).replace(/\.*$/, '.'),
       ),
     ),
   );

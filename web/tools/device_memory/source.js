@@ -38,7 +38,7 @@ export function createSource({ subject, store }) {
       const frame = store.state.pin ?? subject.summary?.top[0]?.frame.id ?? null;
       if (!frame || frame === 'none' || frame === 'machinery') {
         loader.forget();
-        panel.say(message(empty.noFrameChosen('the lines of its file stand here then.')));
+        panel.say(message(empty.noFrameChosen('then the lines of its file are shown here.')));
         return;
       }
       const data = await loader.load('source', { frame }, () => {});
@@ -73,7 +73,7 @@ async function readText(file, line) {
 function cutText({ lines, first, cutLine }, data) {
   const last = first + lines.length - 1;
   const beyond = new Set(data.lines.map(({ line }) => line).filter((line) => line < first || line > last)).size;
-  const left = beyond ? ` ${count(beyond)} of the lines that hold something lie beyond; they stand here without their text.` : '';
+  const left = beyond ? ` ${count(beyond)} of the lines that hold memory are outside of these and are listed without their text.` : '';
   return `The file is longer than 2 MiB: the text of lines ${count(first)} to ${count(last)} is here.${cutLine ? ` Line ${count(cutLine)} is longer than that: only its beginning is here.` : ''}${left}`;
 }
 

@@ -26,14 +26,14 @@ const SOURCES = {
   events: {
     what: ({ worst }) => `the peak in use of ${visible(worst.name)}`,
     formula: ({ worst, from }) =>
-      `stack ${bytes(from.stack)} + heap ${bytes(from.heap)} = ${bytes(worst.bytes)}: the largest that this allocator said after one of its ${count(from.eventCount)} events. It is the fullest one of the trace.`,
+      `stack ${bytes(from.stack)} + heap ${bytes(from.heap)} = ${bytes(worst.bytes)}: the largest value that this allocator recorded after one of its ${count(from.eventCount)} events. It is the fullest one of the trace.`,
     field: () => 'events `MemoryAllocation` and `MemoryDeallocation`: `bytes_reserved` + `bytes_allocated`',
     more: { caveat: 'A higher peak before or after the trace is not included.' },
   },
   snapshot: {
     what: ({ worst }) => `the peak in use of ${visible(worst.name)}`,
     formula: ({ from }) =>
-      `The blocks of the snapshot say what was in use at its end; its ${count(from.eventCount)} allocations and frees are counted back from there. This is the fullest device.`,
+      `The blocks of the snapshot show what was in use at its end. From there, its ${count(from.eventCount)} allocations and frees are undone one by one. This is the fullest device.`,
     field: () => '`segments[].blocks[].requested_size` and `device_traces[][].size`',
     more: { caveat: 'A higher peak before the recording is not included.' },
   },
@@ -82,7 +82,7 @@ function shareOfLimit(found) {
   const [asked, limit] = bytesApart(worst.bytes, worst.limit);
   const words = percent(worst.bytes, worst.limit);
   const limits = [{ name: `${worst.limitWords.replace(/^(are|can be) /, '')}, as the text prints it`, bytes: worst.limit }, ...(worst.capacity ? [{ name: 'the device has', bytes: worst.capacity }] : [])];
-  return { title: `${words} of what the request is held against`, formula: `${asked} ÷ ${limit} = ${words}`, inputs: [{ name: SOURCES[from.kind].what(found), bytes: worst.bytes }, ...limits], ...sureOf(found) };
+  return { title: `${words} of the limit for the request`, formula: `${asked} ÷ ${limit} = ${words}`, inputs: [{ name: SOURCES[from.kind].what(found), bytes: worst.bytes }, ...limits], ...sureOf(found) };
 }
 
 function share(found) {

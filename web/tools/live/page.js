@@ -95,8 +95,8 @@ export function mount(root, context) {
     charts.draw(run.lines.slice(0, MAX_CHARTS));
     fill(
       below,
-      left > 0 ? el('p', { class: 'dim' }, `${counted(left, 'more line')} of less full devices are left out.`) : null,
-      run.is_running ? [el('p', {}, 'What holds it: a snapshot of each process, now, without stopping it.'), command(say.captureCommand(run))] : null,
+      left > 0 ? el('p', { class: 'dim' }, `${counted(left, 'more line')} for devices with less in use are left out.`) : null,
+      run.is_running ? [el('p', {}, 'To see what holds the memory, save a snapshot of each process; the job continues:'), command(say.captureCommand(run))] : null,
     );
     context.setTitle(`${visible(run.name)} · Live – memviewd`);
   }

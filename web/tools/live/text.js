@@ -5,9 +5,9 @@
 import { ago, counted, visible } from '../../lib/format.js';
 
 /* A run that did not fail leaves no folder. */
-export const ENDED = 'The run has ended and left no files. What is shown is the last that was read.';
+export const ENDED = 'The run has ended and left no files. The last figures that were read are shown.';
 
-export const NOTHING = { title: '', text: 'Start a job with `memviewd watch`. --logdir of this daemon has to be the folder of its runs, memviewd-runs.', run: 'memviewd watch -- python train.py' };
+export const NOTHING = { title: '', text: 'Start a job with `memviewd watch`. The --logdir of this daemon must be the folder of the runs, memviewd-runs.', run: 'memviewd watch -- python train.py' };
 
 /* Which line it is, from one answer to the next. */
 export const keyOf = ({ process, device }) => JSON.stringify([process, device]);
@@ -17,7 +17,7 @@ export const optionOf = ({ name, is_running: isRunning }) => `${visible(name)}${
 /* The fullest device leads. */
 export function answer({ lines, reason, is_running: isRunning }) {
   if (reason) return `It cannot be read: ${visible(reason)}.`;
-  if (lines.length === 0) return isRunning ? 'No process has taken a device yet.' : 'No process took a device.';
+  if (lines.length === 0) return isRunning ? 'No process uses a device yet.' : 'No process used a device.';
   const [{ sentence, process }] = lines;
   return `${isRunning ? '' : 'Ended. '}${lines.length > 1 ? `${visible(process)}, ` : ''}${visible(sentence)}.`;
 }
@@ -31,7 +31,7 @@ export function second({ lines }) {
 
 /* Below a chart. */
 export function stateOf({ has_ended: hasEnded, reason, at_ms: atMs }, nowMs = Date.now()) {
-  if (reason) return `It is not asked any more: ${visible(reason)}.`;
+  if (reason) return `It is no longer sampled: ${visible(reason)}.`;
   if (hasEnded) return `Its process ended ${ago(atMs, nowMs)}.`;
   return '';
 }

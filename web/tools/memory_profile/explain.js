@@ -109,7 +109,7 @@ function curve(view) {
     confidence: 'exact',
     why: pool.chain.break_count
       ? `${count(pool.chain.break_count)} of ${count(pool.chain.link_count)} events do not follow from the event before: events are missing, or their order is not known.`
-      : `Bytes in use before an event and its size give those after it, ${count(pool.chain.link_count)} times of ${count(pool.chain.link_count)}.`,
+      : `For all ${count(pool.chain.link_count)} events, bytes in use before the event plus its size are the bytes in use after it.`,
   };
 }
 
@@ -245,7 +245,7 @@ function unknown(view) {
 function chunk(view) {
   return {
     title: 'Largest free chunk',
-    formula: 'free × (1 − fragmentation): the allocator tells fragmentation as (free − largest free chunk) ÷ free.',
+    formula: 'free × (1 − fragmentation): the allocator reports fragmentation as (free − largest free chunk) ÷ free.',
     file: fileOf(view),
     field: `${stat('bytes_available')} and \`fragmentation\``,
     confidence: 'bound',

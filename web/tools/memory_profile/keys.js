@@ -165,8 +165,8 @@ function markKeys({ trace, url, pins, say, timeNow }) {
     { keys: ['m'], does: 'mark the time as A, then B; third clears', run: () => url.choose(nextMarks(url.wanted, timeNow())) },
     { keys: ['x'], does: 'swap A and B', run: swap },
     { keys: ['t', 'T'], does: 'write a note at the time', run: () => noteAt(url, timeNow()) },
-    { keys: ['B'], does: 'keep what is pinned as A: the next pin is compared with it; again ends it', run: () => pins.keep(), isOn: () => url.wanted.pin != null },
+    { keys: ['B'], does: 'keep the pin as A and compare the next pin with it; again: stop comparing', run: () => pins.keep(), isOn: () => url.wanted.pin != null },
     { keys: ['M'], does: 'window: begin at the time; again: end there; third clears', run: markWindow },
-    { does: 'let the selected window go', run: () => url.choose({ sel: '' }), isOn: () => url.wanted.window != null },
+    { does: 'remove the selected window', run: () => url.choose({ sel: '' }), isOn: () => url.wanted.window != null },
   ];
 }

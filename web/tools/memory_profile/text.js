@@ -257,7 +257,7 @@ const KINDS = {
   before_window: 'from before the window',
   hole: 'hole',
   mixed: 'small blocks',
-  pending_free: 'its free waits for a stream',
+  pending_free: 'freed, but a stream still uses it',
 };
 
 export const blockWord = (kind) => KINDS[kind] ?? visible(kind);
@@ -304,7 +304,7 @@ export function segmentsAnswer(data) {
     ...holes,
     '.',
     ...also(data.unused_segments_bytes, ' in segments without a block, which ', { name: 'torch.cuda.empty_cache()' }, ' gives back.'),
-    ...also(data.pending_bytes, ' are freed and wait for a stream.'),
+    ...also(data.pending_bytes, ' are freed, but a stream still uses them.'),
     ...also(data.used_bytes - data.requested_bytes, ' are lost to rounding.'),
     ...also(data.outside_bytes, ' lie in segments that are not in the snapshot.'),
   ];

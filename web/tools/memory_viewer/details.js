@@ -132,7 +132,7 @@ export function mergedDetails(bar, space) {
 }
 
 const KEYS = [
-  ['hover', 'lights the same buffer everywhere'],
+  ['hover', 'highlights the same buffer everywhere'],
   ['click', 'pins it; again, or Esc, unpins'],
   ['Tab', 'to a chart or the table'],
   ['← →', 'from bar to bar, step to step'],

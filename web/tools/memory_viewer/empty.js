@@ -120,7 +120,7 @@ export function noPadding(buffers, where) {
 export function noneWithin(buffers, filter) {
   return {
     title: filter ? 'Nothing in the rectangle matches the filter.' : 'Nothing lies in the rectangle.',
-    text: `${buffers === 1 ? 'The one buffer of this memory space is' : `All ${count(buffers)} buffers of this memory space are`} outside of ${filter ? 'the rectangle or the filter' : 'it'}. Esc lets the rectangle go.`,
+    text: `${buffers === 1 ? 'The one buffer of this memory space is' : `All ${count(buffers)} buffers of this memory space are`} outside of ${filter ? 'the rectangle or the filter' : 'it'}. Esc removes the rectangle.`,
   };
 }
 

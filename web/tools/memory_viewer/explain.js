@@ -74,7 +74,7 @@ function capacity(view) {
       { name: there.isPhysical ? 'physical size' : 'available to one program', bytes: there.bytes },
       ...(there.half > 0 ? [{ name: 'printed to ±', bytes: there.half, note: 'as the text rounds it' }] : []),
       ...(space.fit.share_bytes == null ? [] : [{ name: 'that JAX takes by default', bytes: space.fit.share_bytes, note: `${percent(space.fit.share_bytes, space.fit.capacity_bytes)}; XLA_PYTHON_CLIENT_MEM_FRACTION sets another share` }]),
-      { name: 'held against it: the total', bytes: space.total_bytes },
+      { name: 'compared with it: the total', bytes: space.total_bytes },
     ],
     field: visible(hint),
     confidence: there.isPhysical ? 'bound' : 'exact',
@@ -190,7 +190,7 @@ function culprit({ space }) {
   const { count: number, each_bytes: each, bytes: sum, padding_bytes: padding } = space.culprit;
   return {
     title: `${count(number)} × ${bytes(each)}`,
-    formula: `${count(number)} × ${exactBytes(each)} = ${bytes(sum)}, ${percent(sum, space.peak_bytes)} of the peak: of the live buffers of one size and shape, in one group of the table, those that take most.`,
+    formula: `${count(number)} × ${exactBytes(each)} = ${bytes(sum)}, ${percent(sum, space.peak_bytes)} of the peak: these buffers have one size and shape, belong to one group of the table, and take more than any other such set.`,
     inputs: [
       { name: visible(space.culprit.shape).slice(0, 80), bytes: each },
       { name: 'together', bytes: sum },

@@ -9,7 +9,7 @@ const FAR = 10;
 
 /* For `?`: what the mouse does; the same on every plot. */
 const GESTURES = [
-  ['hover a mark', 'lights the same buffer in every view'],
+  ['hover a mark', 'highlights the same buffer in every view'],
   ['click a mark', 'pins it; again unpins'],
   ['Ctrl click another stripe', 'compares it with the pinned one: bytes, steps, category'],
   ['right click, menu key', 'what can be done with a stripe, a step or a row'],
@@ -61,7 +61,7 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
     { keys: ['M'], does: 'window: begin at the moment; again: end there; third clears', run: () => place.markWindow() },
     { keys: ['o'], does: 'offsets of the window: type them', run: () => void acts.editOffsets() },
     { keys: ['T'], does: 'write a note at the moment', run: () => acts.writeNote() },
-    { keys: ['B'], does: 'keep what is pinned as A: the next pin is compared with it; again ends it', run: () => acts.keepBeside(), isOn: () => pinned() != null },
+    { keys: ['B'], does: 'keep the pin as A and compare the next pin with it; again: stop comparing', run: () => acts.keepBeside(), isOn: () => pinned() != null },
     { keys: ['u'], does: 'unpadded curve on or off', run: () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' }) },
     { keys: ['n'], does: 'next match on the map', run: () => map.search(1) },
     { keys: ['N'], does: 'previous match on the map', run: () => map.search(-1) },

@@ -162,7 +162,7 @@ export function readingLines(space, reading) {
 }
 
 /* The name of a bar or a rectangle; said where the daemon left out its middle. */
-export const nameOf = (item) => [{ name: item.name }, item.is_cut ? ' · cut; whole in the details' : ''].filter(Boolean);
+export const nameOf = (item) => [{ name: item.name }, item.is_cut ? ' · shortened; the details show all of it' : ''].filter(Boolean);
 
 /* Tooltip of a bar: name; size and share; source. */
 export function barLines(bar, record, peakBytes) {

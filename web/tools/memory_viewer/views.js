@@ -123,7 +123,7 @@ export function loadStrips(view) {
       const isThere = !opened || data.orders[opened.order][0]?.first_rank === opened.first;
       if (!isThere)
         view.context.banners.set('bars', {
-          text: `${count(data.matched_count)} buffers stand in the strips; there is none from place ${count(opened.first + 1)} on; showing all.`,
+          text: `${count(data.matched_count)} buffers are in the strips, so there is no bar number ${count(opened.first + 1)}; showing all.`,
         });
       view.strips.draw(data, {
         space,

@@ -10,7 +10,7 @@ import { inUnit } from '../../widgets/table_columns.js';
 export const FEW_ROWS = 20;
 export const ALL_ROWS = 1000;
 
-const NO_MAP = 'Predicted: sizes and times; places in memory are the compiler\u2019s, so there is no map of it.';
+const NO_MAP = 'There is no map of a prediction: sizes and times are predicted, but the compiler chooses the places.';
 
 /* Pure: from birth to death as shares of the program's steps. */
 export function lifeOf({ is_indefinite: isWhole, born_step: born, dies_step: dies }, stepCount) {

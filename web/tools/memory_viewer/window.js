@@ -177,7 +177,7 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit })
     begin(step, space) {
       if (begun?.step === step && begun.space === space) return;
       data = null;
-      put(el('strong', {}, `A window begins at ${unitWord(space)} ${count(step)}`), ': M ends it at the moment, Esc gives it up.');
+      put(el('strong', {}, `A window begins at ${unitWord(space)} ${count(step)}`), ': M ends it at the current moment, Esc cancels it.');
       begun = { step, space };
       zoom.hidden = true;
     },
@@ -327,7 +327,7 @@ const notIn = (space) =>
     : el(
         'p',
         { class: 'dim' },
-        `What lives for the whole program, ${bytes(space.indefinite_bytes)}, has no offset among these and is not included.`,
+        `What lives for the whole program, ${bytes(space.indefinite_bytes)}, has no offset on this map and is not included.`,
       );
 
 /* The same where the window has offsets: a rectangle of the map. */

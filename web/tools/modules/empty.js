@@ -20,7 +20,7 @@ export function noModules(session, { link }) {
     };
   return {
     title: 'This session has no modules.',
-    text: 'Nothing was compiled or run by XLA while the trace was taken, or the profiler left the programs out. If it was recorded, what its allocators did over time is in the',
+    text: 'Nothing was compiled or run by XLA while the trace was taken, or the profiler did not save the programs. If allocator events were recorded, they are in the',
     action: { label: 'Memory Profile', href: link(session.id, { tool: 'memory_profile' }) },
   };
 }

@@ -32,7 +32,7 @@ const cards = {
     formula: 'total / capacity',
     inputs: [
       { name: 'total', bytes: row.total_bytes },
-      { name: 'capacity', bytes: row.capacity_bytes, note: 'what an error text states, else the chip of the dump or the smallest device of the trace; the URL before all' },
+      { name: 'capacity', bytes: row.capacity_bytes, note: 'from the URL, else from an error text, else the chip of the dump or the smallest device of the trace' },
     ],
     confidence: 'exact',
   }),
@@ -72,7 +72,7 @@ const cards = {
   }),
   padding: (row) => ({
     title: `${bytes(row.padding_bytes)} of padding`,
-    formula: 'live at the peak less the same values without padding',
+    formula: 'live at the peak − the same values without padding',
     inputs: [
       { name: 'live at the peak', bytes: row.peak_bytes },
       { name: 'padding', bytes: row.padding_bytes, note: percent(row.padding_bytes, row.peak_bytes) },
@@ -81,7 +81,7 @@ const cards = {
   }),
   fragmentation: (row) => ({
     title: `${bytes(Math.abs(row.fragmentation_bytes))} between total and peak`,
-    formula: 'total less what is live at the peak: holes that the packing leaves, and allocations that nothing moves',
+    formula: 'total − live at the peak: holes between packed buffers, and allocations at fixed places',
     inputs: [
       { name: 'total', bytes: row.total_bytes },
       { name: 'live at the peak', bytes: row.peak_bytes },
