@@ -18,6 +18,7 @@
 #include "door/analysis_device_fit.h"
 #include "door/analysis_fleet.h"
 #include "door/analysis_live.h"
+#include "door/analysis_members.h"
 #include "door/analysis_oom.h"
 #include "door/analysis_pool.h"
 #include "door/analysis_profiler.h"
@@ -44,13 +45,15 @@ enum analysis_kind {
     ANALYSIS_KIND_TORCH_SNAPSHOT, /* of torch.cuda.memory._dump_snapshot: pickle, JSON, page */
     ANALYSIS_KIND_PICKLE,         /* any other pickle of Python */
     ANALYSIS_KIND_TEXT,           /* UTF-8 text */
+    ANALYSIS_KIND_ARCHIVE,        /* a zip of several files: door/analysis_members.h */
 };
 
 /* "xspace", "hlo_proto", …; static storage. */
 const char *analysis_kind_name(enum analysis_kind kind);
 
 /* Tells the kind from the bytes, looking through gzip (`gzip` true then; may be NULL) and into a zip of one file. Reads
- * little: the first two levels of fields. False only if the bytes cannot be read or inflated, or are another zip. */
+ * little: the first two levels of fields. False only if the bytes cannot be read or inflated, or are a zip without
+ * files, a damaged one, or a checkpoint. */
 bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err);
 /* The same of a file that was given alone: of a pickle that is no allocator snapshot it reports what is there
  * instead. */

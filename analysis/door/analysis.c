@@ -44,6 +44,8 @@ static enum analysis_kind kind_outside(enum kind kind)
 
 const char *analysis_kind_name(enum analysis_kind kind)
 {
+    if (kind == ANALYSIS_KIND_ARCHIVE)
+        return "archive";
     for (enum kind inside = KIND_UNKNOWN; inside <= KIND_TEXT; inside++)
         if (kind_outside(inside) == kind)
             return kind_name(inside);
@@ -65,10 +67,30 @@ static void analysis_identify_job(struct job *job, const void *in, void *out, st
     identity->kind = kind_outside(job_kind(job, &job->arena, err));
 }
 
+/* Of several files; else false, with a report if it is another archive that cannot be read. */
+static bool is_archive(const struct source *source, struct err *err)
+{
+    struct err why = ERR_INIT;
+    struct analysis_members *members = source->unpacked == NULL ? analysis_members_read(source, &why) : NULL;
+    bool is = members != NULL;
+    analysis_members_free(members);
+    if (err_is_set(&why) && why.code != ERR_notfound)
+        *err = why;
+    return is;
+}
+
 bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err)
 {
     struct job job;
     struct identity identity = {ANALYSIS_KIND_UNKNOWN, false};
+    if (is_archive(source, err)) {
+        *kind = ANALYSIS_KIND_ARCHIVE;
+        if (gzip != NULL)
+            *gzip = false;
+        return true;
+    }
+    if (err_is_set(err))
+        return false;
     if (!job_run(&job, source, LISTING_LIMIT_BYTES, analysis_identify_job, NULL, &identity, err))
         return false;
     arena_free(&job.arena);

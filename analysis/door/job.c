@@ -28,31 +28,36 @@ void job_try(struct job *job, job_work *work, const void *in, void *out, struct 
     arena_try(&job->arena, do_work, &trying);
 }
 
-/* Folders and what macOS adds are no files of anybody. */
-static bool is_file(struct str name)
+bool job_member_is_file(struct str name)
 {
     return !str_ends(name, STR("/")) && !str_starts(name, STR("__MACOSX/")) && !str_ends(name, STR(".DS_Store"));
 }
 
-static bool only_file_enter(struct zip *zip, struct err *err)
+bool job_archive_is_of_files(const struct zip *zip, size_t *count, struct err *err)
 {
-    size_t count = 0, only = 0;
+    *count = 0;
     for (size_t i = 0; i < zip->member_count; i++) {
-        struct str name = zip->members[i].name;
-        if (str_ends(name, STR("/data.pkl")))
+        if (str_ends(zip->members[i].name, STR("/data.pkl")))
             return err_set(
                 err, ERR_unsupported, zip->members[i].header_at,
                 "a checkpoint or model of PyTorch (torch.save, torch.jit.save): it holds weights, and no allocator "
                 "snapshot");
-        only = is_file(name) ? i : only;
-        count += is_file(name);
+        *count += job_member_is_file(zip->members[i].name);
     }
+    return true;
+}
+
+static bool only_file_enter(struct zip *zip, struct err *err)
+{
+    size_t count, only = 0;
+    if (!job_archive_is_of_files(zip, &count, err))
+        return false;
     if (count != 1)
-        return err_set(
-            err, ERR_unsupported, 0,
-            "a zip archive of %zu files, and those of one file alone are looked into; unpacked they can be given "
-            "together",
-            count);
+        return err_set(err, ERR_unsupported, 0,
+                       "a zip archive of %zu files, of which each is one of its own: unpack the one that is meant",
+                       count);
+    while (!job_member_is_file(zip->members[only].name))
+        only++;
     return zip_enter(zip, only);
 }
 
@@ -70,6 +75,10 @@ static void source_unpack(struct job *job, const struct source *source, struct e
     job->zip = zip_matches(source) ? job_only_file(source, err) : NULL;
     source = job->zip != NULL ? job->zip->source : source;
     job->gzip = !err_is_set(err) && gzip_matches(source) ? gzip_open(source, err) : NULL;
+    if (job->gzip != NULL && gzip_matches(&job->gzip->source)) {
+        job->outer = job->gzip;
+        job->gzip = gzip_open(&job->outer->source, err);
+    }
     job->source = job->gzip != NULL ? &job->gzip->source : source;
 }
 
@@ -78,13 +87,14 @@ bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes,
 {
     arena_init(&job->arena, limit_bytes, err);
     job->zip = NULL;
-    job->gzip = NULL;
+    job->outer = job->gzip = NULL;
     job->source = source->unpacked;
     if (job->source == NULL)
         source_unpack(job, source, err);
     if (!err_is_set(err))
         job_try(job, work, in, out, err);
     gzip_close(job->gzip);
+    gzip_close(job->outer);
     zip_close(job->zip);
     if (err_is_set(err))
         arena_free(&job->arena);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/source.h"
+#include "base/str.h"
 #include "read/kind.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@ struct zip;
 struct job {
     struct arena arena;
     struct zip *zip;             /* the one file of an archive; NULL: it is in none */
+    struct gzip *outer;          /* of a gzip file within another, as in a member of an archive; else NULL */
     struct gzip *gzip;           /* NULL: not packed */
     const struct source *source; /* the plain bytes; those that the owner holds (source.unpacked) are in neither */
 };
@@ -33,6 +35,10 @@ bool job_run(struct job *job, const struct source *source, uint64_t limit_bytes,
 
 /* The archive, with its one file entered; NULL with a report: there is none, or there are several. zip_close. */
 struct zip *job_only_file(const struct source *source, struct err *err);
+/* Is a member a file? Folders are none, nor is what macOS adds. */
+bool job_member_is_file(struct str name);
+/* Counts the files of an archive; false with a report: it is a checkpoint or model of PyTorch. */
+bool job_archive_is_of_files(const struct zip *zip, size_t *count, struct err *err);
 
 /* What the source is. A gzip stream of a trace is then read up to where it ends; of other kinds it has to be whole, and
  * of one that ends before its kind is known that is the report. */

@@ -2,6 +2,7 @@
 #include "wire/zip.h"
 
 #include "wire/gzip.h"
+#include "wire/zip_view.h"
 
 #include <stdlib.h>
 #include <zlib.h>
@@ -14,8 +15,6 @@ enum {
     LOCATOR_BYTES = 20,
     END64_BYTES = 56,
     MAX_COMMENT_BYTES = 65535,
-    GZIP_HEAD_BYTES = 10,
-    GZIP_TAIL_BYTES = 8,
 };
 #define MAX_LIST_BYTES ((uint64_t)64 << 20)
 
@@ -23,10 +22,9 @@ struct zip_state {
     const struct source *packed;
     struct err *err;
     unsigned char *list;
-    uint64_t data_at; /* of the member that was entered */
-    const struct zip_member *member;
-    struct source stored, as_gzip;
-    struct gzip *gzip;
+    struct zip_view view; /* of the member that was entered */
+    struct source entered;
+    struct gzip *gzip; /* its inside; NULL: it is stored */
 };
 
 static uint64_t zip_number(const unsigned char *bytes, size_t size)
@@ -177,41 +175,9 @@ struct zip *zip_open(const struct source *packed, struct err *err)
 
 /* ---- the inside of a member ---- */
 
-static int64_t read_stored(void *context, uint64_t offset, void *into, size_t size)
+bool zip_locate(struct zip *zip, size_t member_at, struct member *out)
 {
-    const struct zip_state *state = context;
-    uint64_t left = offset < state->member->packed_bytes ? state->member->packed_bytes - offset : 0;
-    return state->packed->read(state->packed->context, state->data_at + offset, into,
-                               left < size ? (size_t)left : size);
-}
-
-/* What a gzip stream of the same deflated bytes would hold at an offset. */
-static int64_t read_as_gzip(void *context, uint64_t offset, void *into, size_t size)
-{
-    static const unsigned char head[GZIP_HEAD_BYTES] = {0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255};
-    const struct zip_state *state = context;
-    const struct zip_member *member = state->member;
-    const uint64_t tail_at = GZIP_HEAD_BYTES + member->packed_bytes;
-    unsigned char *to = into;
-    size_t done = 0;
-    for (; done < size && offset + done < GZIP_HEAD_BYTES; done++)
-        to[done] = head[offset + done];
-    if (done < size && offset + done < tail_at) {
-        int64_t got = read_stored(context, offset + done - GZIP_HEAD_BYTES, to + done, size - done);
-        if (got < 0)
-            return -1;
-        done += (size_t)got;
-    }
-    for (; done < size && offset + done >= tail_at && offset + done < tail_at + GZIP_TAIL_BYTES; done++) {
-        size_t at = (size_t)(offset + done - tail_at);
-        to[done] = (unsigned char)(at < 4 ? member->checksum >> 8 * at : member->plain_bytes >> 8 * (at - 4));
-    }
-    return (int64_t)done;
-}
-
-bool zip_enter(struct zip *zip, size_t member_at)
-{
-    struct zip_state *state = zip->state;
+    const struct zip_state *state = zip->state;
     const struct zip_member *member = &zip->members[member_at];
     unsigned char header[LOCAL_BYTES];
     if ((member->flags & 1) != 0)
@@ -226,25 +192,31 @@ bool zip_enter(struct zip *zip, size_t member_at)
     if (zip_number(header, 4) != 0x04034B50)
         return err_set(state->err, ERR_malformed, member->header_at,
                        "the zip archive has no member where it should be");
-    state->member = member;
-    state->data_at = member->header_at + LOCAL_BYTES + zip_number(header + 26, 2) + zip_number(header + 28, 2);
-    if (state->data_at > state->packed->size_bytes || member->packed_bytes > state->packed->size_bytes - state->data_at)
-        return err_set(state->err, ERR_truncated, state->data_at, "the zip archive is cut");
-    if (member->method == 0) {
-        state->stored = (struct source){.context = state, .read = read_stored, .size_bytes = member->packed_bytes};
-        zip->source = &state->stored;
+    uint64_t data_at = member->header_at + LOCAL_BYTES + zip_number(header + 26, 2) + zip_number(header + 28, 2);
+    if (data_at > state->packed->size_bytes || member->packed_bytes > state->packed->size_bytes - data_at)
+        return err_set(state->err, ERR_truncated, data_at, "the zip archive is cut");
+    *out = (struct member){data_at, member->packed_bytes, member->plain_bytes, member->checksum, member->method != 0};
+    return true;
+}
+
+bool zip_enter(struct zip *zip, size_t member_at)
+{
+    struct zip_state *state = zip->state;
+    if (!zip_locate(zip, member_at, &state->view.member))
+        return false;
+    state->view.packed = state->packed;
+    state->entered = zip_view_source(&state->view);
+    zip->source = &state->entered;
+    if (!state->view.member.is_deflated)
         return true;
-    }
-    state->as_gzip = (struct source){
-        .context = state, .read = read_as_gzip, .size_bytes = member->packed_bytes + GZIP_HEAD_BYTES + GZIP_TAIL_BYTES};
-    state->gzip = gzip_open(&state->as_gzip, state->err);
+    state->gzip = gzip_open(&state->entered, state->err);
     if (state->gzip == NULL)
         return false;
     zip->source = &state->gzip->source;
     return true;
 }
 
-uint64_t zip_entered_bytes(const struct zip *zip) { return zip->state->member->plain_bytes; }
+uint64_t zip_entered_bytes(const struct zip *zip) { return zip->state->view.member.plain_bytes; }
 
 void zip_close(struct zip *zip)
 {

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/source.h"
 #include "base/str.h"
+#include "exchange/member.h"
 
 #include <stdbool.h>
 
@@ -35,6 +36,8 @@ bool zip_matches(const struct source *source);
 /* Reads the list of members; NULL with a report where there is none, or no memory. `packed` and `err` are used until
  * zip_close. */
 struct zip *zip_open(const struct source *packed, struct err *err);
+/* Where a member lies, as its own header says. False with a report: it is cut, encrypted, or packed in another way. */
+bool zip_locate(struct zip *zip, size_t member_at, struct member *member);
 /* Makes zip->source the inside of a member; once. False with a report. */
 bool zip_enter(struct zip *zip, size_t member_at);
 /* What the member that was entered holds unpacked, by the list. */

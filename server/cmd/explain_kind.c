@@ -40,8 +40,8 @@ static enum analysis_kind kind_of_bytes(const char *path)
     enum analysis_kind kind = ANALYSIS_KIND_TEXT;
     const struct files_place place = {.root = path, .path = ""};
     struct file *file = files_open(&place, &err);
-    if (file && !analysis_identify(files_source(file), &kind, NULL, &err))
-        kind = ANALYSIS_KIND_TEXT;
+    if (file && !analysis_identify(files_source(file), &kind, NULL, &err)) /* of an archive the scanner tells why */
+        kind = files_is_packed(file) && !files_is_gzip(file) ? ANALYSIS_KIND_UNKNOWN : ANALYSIS_KIND_TEXT;
     files_close(file);
     return kind;
 }

@@ -28,7 +28,9 @@ struct file {
     int descriptor;             /* -1 for bytes in memory and on a server */
     struct remote_file *remote; /* NULL: not on a server */
     const unsigned char *bytes;
-    struct files_joined *joined; /* NULL: one file */
+    struct files_joined *joined;       /* NULL: one file */
+    struct file *archive;              /* that it is a member of; NULL: of none */
+    struct analysis_member_view *view; /* of the same */
     struct files_identity identity;
     struct source source;
     char *window;
@@ -63,6 +65,14 @@ uint64_t files_identity_hash(const struct files_identity *identity, uint64_t see
     const uint64_t parts[] = {identity->device, identity->inode, identity->size_bytes,
                               (uint64_t)identity->modified_at_ns, (uint64_t)identity->status_at_ns};
     return hash_bytes(parts, sizeof(parts), seed);
+}
+
+struct files_identity files_identity_member(const struct files_identity *archive, const struct member *member)
+{
+    struct files_identity identity = *archive;
+    identity.inode = files_identity_hash(archive, member->data_at);
+    identity.size_bytes = member->packed_bytes;
+    return identity;
 }
 
 bool files_identity_equal(const struct files_identity *a, const struct files_identity *b)
@@ -220,12 +230,27 @@ static int open_in_root(const struct files_place *place, struct stat *status)
     return descriptor;
 }
 
+/* Where the archive of a member is; `path` is for its path. */
+static struct files_place archive_place(const struct files_place *place, char **path)
+{
+    const struct files_member *member = place->member;
+    *path = memory_format("%.*s", (int)member->archive_path_bytes, place->path);
+    return (struct files_place){.root = place->root,
+                                .path = *path,
+                                .bytes = place->bytes,
+                                .byte_count = place->byte_count,
+                                .identity = &member->archive_identity};
+}
+
 bool files_is_absent(const struct files_place *place)
 {
     struct stat status;
     if (remote_address_is(place->root))
         return false; /* opening it tells, without asking the server twice */
-    int descriptor = open_in_root(place, &status);
+    char *path = NULL;
+    const struct files_place archive = place->member ? archive_place(place, &path) : *place;
+    int descriptor = open_in_root(&archive, &status);
+    free(path);
     if (descriptor >= 0)
         close(descriptor);
     return descriptor < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES || errno == EPERM);
@@ -262,6 +287,28 @@ static struct file *open_joined(const struct files_place *place, struct err *err
     return file;
 }
 
+static struct file *open_member(const struct files_place *place, struct err *err)
+{
+    char *path = NULL;
+    const struct files_place at = archive_place(place, &path);
+    struct file *archive = files_open(&at, err);
+    free(path);
+    if (!archive)
+        return NULL;
+    struct file *file = memory_new(sizeof(*file));
+    file->descriptor = -1;
+    file->archive = archive;
+    file->view = analysis_member_view_new(&archive->source, &place->member->at);
+    if (!file->view) {
+        err_exhausted(err);
+        files_close(file);
+        return NULL;
+    }
+    file->identity = files_identity_member(&archive->identity, &place->member->at);
+    file->source = *analysis_member_view_source(file->view);
+    return file;
+}
+
 /* What lies on a server: `path` below its address. */
 static bool open_remote(struct file *file, const struct files_place *place, struct err *err)
 {
@@ -284,6 +331,8 @@ struct file *files_open(const struct files_place *place, struct err *err)
 {
     if (place->parts)
         return open_joined(place, err);
+    if (place->member)
+        return open_member(place, err);
     struct file *file = memory_new(sizeof(*file));
     file->bytes = place->bytes;
     file->descriptor = -1;
@@ -310,6 +359,8 @@ void files_close(struct file *file)
     if (file->descriptor >= 0)
         close(file->descriptor);
     files_joined_close(file->joined);
+    analysis_member_view_free(file->view);
+    files_close(file->archive);
     remote_close(file->remote);
     free(file->window);
     free(file);
@@ -365,6 +416,8 @@ bool files_unchanged(const struct file *file, struct err *err)
     struct stat status;
     if (file->joined)
         return files_joined_unchanged(file->joined, err);
+    if (file->archive)
+        return files_unchanged(file->archive, err);
     if (file->bytes || (file->remote && !remote_is_changed(file->remote)))
         return true;
     if (!file->remote && fstat(file->descriptor, &status) == 0) {
@@ -378,8 +431,8 @@ bool files_unchanged(const struct file *file, struct err *err)
 bool files_only_grew(const struct file *file, struct err *err)
 {
     struct stat status;
-    bool has_grown = !file->bytes && !file->joined && !file->remote && fstat(file->descriptor, &status) == 0 &&
-                     (uint64_t)status.st_size > file->identity.size_bytes;
+    bool has_grown = !file->bytes && !file->joined && !file->archive && !file->remote &&
+                     fstat(file->descriptor, &status) == 0 && (uint64_t)status.st_size > file->identity.size_bytes;
     return has_grown || files_unchanged(file, err);
 }
 

@@ -8,6 +8,7 @@
  *          longer the file that was opened. */
 #pragma once
 
+#include "analysis/analysis.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/source.h"
@@ -31,17 +32,27 @@ struct files_identity files_identity_of(const struct stat *status);
 struct files_identity files_identity_remote(const struct remote_identity *remote);
 /* All of it as one number, with what came before. */
 uint64_t files_identity_hash(const struct files_identity *identity, uint64_t seed);
+/* Of a member of an archive: changes with the archive. */
+struct files_identity files_identity_member(const struct files_identity *archive, const struct member *member);
 bool files_identity_equal(const struct files_identity *a, const struct files_identity *b);
 /* As the key of a cache; free(). */
 char *files_identity_text(const struct files_identity *identity);
+
+/* A file that lies in a zip archive. Its bytes are those of the archive, read as analysis_members.h says. */
+struct files_member {
+    struct member at;
+    size_t archive_path_bytes;              /* so much of the place's path is the archive's; 0: it is the root */
+    struct files_identity archive_identity; /* of an archive in memory; else it is asked for */
+};
 
 /* Where a file is. Borrowed strings. */
 struct files_place {
     const char *root; /* absolute folder or address (remote.h), or a file named by the user when `path` is "" */
     const char *path; /* below root, without "..": never leaves it, not even by symbolic links */
-    const unsigned char *bytes; /* not NULL: in memory; root and path are only names */
+    const unsigned char *bytes; /* not NULL: in memory; root and path are only names; of a member, its archive's */
     size_t byte_count;
     const struct files_identity *identity; /* of bytes in memory; NULL otherwise */
+    const struct files_member *member;     /* not NULL: `path` goes on inside a zip archive */
     const struct files_place *parts; /* not NULL: these together (files_joined.h); root and path are those of one */
     size_t part_count;
 };

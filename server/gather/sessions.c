@@ -3,6 +3,7 @@
 
 #include "server/gather/sessions_folder.h"
 #include "server/gather/sessions_join.h"
+#include "server/gather/sessions_place.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,8 @@ static void sessions_walk(struct sessions_builder *builder, const struct tree_fo
     builder->root->file_count += folder->file_count;
     for (size_t at = 0; at < folder->folder_count; at++)
         sessions_walk(builder, folder->folders[at]);
+    for (size_t at = 0; at < folder->file_count; at++)
+        sessions_place_archive(builder, folder, &folder->files[at], sessions_walk);
 }
 
 /* Why a root on a server cannot be listed, or what of it is left out; also told as a problem. */

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "server/gather/sessions_parts.h"
+#include "server/gather/sessions_place.h"
 #include "server/gather/sessions_reason.h"
 
 #include <errno.h>
@@ -55,32 +56,11 @@ void sessions_folder_problem(struct sessions_builder *builder, const char *path,
 /* Could be opened at all; a link that leads out or nowhere could not. */
 static bool is_listed(const struct tree_file *file) { return file->reason == 0 || file->reason == EACCES; }
 
-static void place_file(struct sessions_builder *builder, const struct tree_folder *folder, const struct tree_file *from,
-                       struct snapshot_file *file)
-{
-    struct memory_pool *pool = &builder->snapshot->pool;
-    file->name = text_of(builder, from->name, strlen(from->name));
-    file->path = folder->path[0] ? memory_pool_format(pool, "%s/%s", folder->path, from->name) : file->name;
-    file->identity = from->identity;
-    file->reason = from->reason;
-    file->place = (struct files_place){.root = builder->root_path,
-                                       .path = file->path,
-                                       .bytes = from->bytes,
-                                       .byte_count = from->identity.size_bytes,
-                                       .identity = &file->identity};
-    if (builder->tree->is_file)
-        file->place.path = "";
-    else if (from->target)
-        file->place.path = text_of(builder, from->target, strlen(from->target));
-    else if (folder->target)
-        file->place.path = memory_pool_format(pool, "%s/%s", folder->target, from->name);
-}
-
 static bool is_text(enum names_kind kind) { return kind == NAMES_ERROR_TEXT || kind == NAMES_LOG; }
 
 static enum names_kind kind_of(const struct sessions_builder *builder, const struct tree_file *file)
 {
-    if (!builder->tree->is_file)
+    if (!sessions_place_is_lone(builder))
         return names_kind_confirmed(file->kind, file->is_as_named);
     switch (builder->lone_kind) {
     case ANALYSIS_KIND_XSPACE:
@@ -94,6 +74,7 @@ static enum names_kind kind_of(const struct sessions_builder *builder, const str
     case ANALYSIS_KIND_UNKNOWN: /* a log of two bytes a letter, or with a few that are none */
         return is_text(file->kind) ? NAMES_LOG : NAMES_OTHER;
     case ANALYSIS_KIND_PPROF: return NAMES_PROFILE;
+    case ANALYSIS_KIND_ARCHIVE:
     case ANALYSIS_KIND_PICKLE:
     case ANALYSIS_KIND_EMPTY:
     case ANALYSIS_KIND_MEMORY_USAGE_REPORT: break;
@@ -106,7 +87,7 @@ static struct contents contents_of(struct sessions_builder *builder, const struc
     struct contents contents = {.folder = folder, .run_name = run_name(builder, folder)};
     contents.files = memory_pool_new(&builder->snapshot->pool, (folder->file_count + 1) * sizeof(*contents.files));
     for (size_t at = 0; at < folder->file_count; at++) {
-        place_file(builder, folder, &folder->files[at], &contents.files[at]);
+        sessions_place_file(builder, folder, &folder->files[at], &contents.files[at]);
         if (!is_listed(&folder->files[at]))
             continue;
         enum names_kind kind = kind_of(builder, &folder->files[at]);
@@ -130,7 +111,7 @@ static const char *folder_name(struct sessions_builder *builder, const struct co
         return text_of(builder, folder->path, strlen(folder->path));
     for (size_t at = 0; at < folder->file_count && inputs == 1 && contents->module_count == 0; at++) {
         const char *name = folder->files[at].name;
-        if (builder->tree->is_file || folder->files[at].kind != NAMES_ERROR_TEXT)
+        if (sessions_place_is_lone(builder) || folder->files[at].kind != NAMES_ERROR_TEXT)
             return text_of(builder, name, names_title_length(name));
     }
     const char *name = last_component(builder->root_path);
@@ -149,7 +130,7 @@ static struct snapshot_session *add_session(struct sessions_builder *builder, co
     atomic_init(&session->known->worst, NULL), atomic_init(&session->known->devices, NULL);
     session->name = contents->run_name ? contents->run_name : folder_name(builder, contents);
     uint64_t hash = hash_text(contents->folder->path, hash_text(snapshot_kind_name(kind), 0));
-    if (builder->tree->is_file)
+    if (sessions_place_is_lone(builder))
         hash = hash_text(contents->folder->files[0].name, hash);
     if (builder->root_at > 0)
         hash = hash_text(builder->root_path, hash);
@@ -205,8 +186,8 @@ static struct snapshot_session *add_trace(struct sessions_builder *builder, cons
         struct snapshot_host *host = &hosts[session->host_count++];
         host->name = text_of(builder, from->name, length ? length : names_title_length(from->name));
         host->file = file;
-        host->is_allocator =
-            builder->tree->is_file ? builder->lone_kind == ANALYSIS_KIND_TORCH_SNAPSHOT : from->kind == NAMES_SNAPSHOT;
+        host->is_allocator = sessions_place_is_lone(builder) ? builder->lone_kind == ANALYSIS_KIND_TORCH_SNAPSHOT
+                                                             : from->kind == NAMES_SNAPSHOT;
         session->allocator_count += host->is_allocator;
         snapshot_write_id(host->id, hash_text(from->name, hash_text(session->id, hash_text("host", 0))));
         files[session->file_count++] = file;
@@ -311,7 +292,7 @@ static void add_text(struct sessions_builder *builder, const struct contents *co
     struct snapshot_text text;
     struct memory_pool *pool = &builder->snapshot->pool;
     const struct snapshot_file *file = &contents->files[at];
-    bool is_named = builder->tree->is_file;
+    bool is_named = sessions_place_is_lone(builder);
     if (!sessions_folder_look(builder, file, true, NULL, &text) && !is_named)
         return;
     struct snapshot_session *session = add_session(builder, contents, SNAPSHOT_TEXT);
@@ -344,7 +325,7 @@ static void add_profile(struct sessions_builder *builder, struct snapshot_sessio
 {
     struct snapshot_profile profile = {.file = file};
     uint64_t hash = hash_text(session->id, hash_text("profile", 0));
-    snapshot_write_id(profile.id, hash_text(builder->tree->is_file ? builder->root_path : file->name, hash));
+    snapshot_write_id(profile.id, hash_text(sessions_place_is_lone(builder) ? builder->root_path : file->name, hash));
     size_t at = session->profile_count++;
     for (; at > 0 && by_natural_name(&session->profiles[at - 1], &profile) > 0; at--)
         session->profiles[at] = session->profiles[at - 1];
@@ -474,7 +455,7 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
             add_text(builder, &contents, at);
     }
     if (contents.profile_count > 0)
-        (builder->tree->is_file ? add_lone_profile : add_profiles)(builder, &contents);
+        (sessions_place_is_lone(builder) ? add_lone_profile : add_profiles)(builder, &contents);
     if (contents.run_name)
         add_run(builder, contents.run_name, trace);
     if (folder->reason && folder->path[0]) {
@@ -486,7 +467,7 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
     for (size_t at = 0; at < folder->file_count; at++) {
         struct err why = sessions_reason(builder, &folder->files[at]);
         enum names_kind kind = kind_of(builder, &folder->files[at]);
-        bool is_refused = builder->tree->is_file && kind == NAMES_OTHER;
+        bool is_refused = sessions_place_is_lone(builder) && kind == NAMES_OTHER && !folder->files[at].archive;
         if (!err_is_set(&why) && is_refused)
             why = *builder->lone_refusal;
         if (!err_is_set(&why) && is_refused)

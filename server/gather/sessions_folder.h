@@ -19,6 +19,8 @@ struct sessions_builder {
     struct snapshot_root *root;
     const struct tree *tree;
     const char *root_path;                   /* in the snapshot's pool */
+    const struct tree_file *archive;         /* the folder is in this archive; NULL: in none */
+    const char *archive_path;                /* where it lies, "" if it is the root itself */
     enum analysis_kind lone_kind;            /* of the only file, when the root is a file */
     const struct err *lone_refusal;          /* why nothing can be shown of it; not set: it is none of our kinds */
     struct snapshot_session *lone_profiles;  /* the session of all roots that are profiles */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/gather/sessions_reason.h"
 
+#include "server/gather/sessions_place.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@ struct err sessions_reason(const struct sessions_builder *builder, const struct 
 {
     bool is_marker = strncmp(file->name, "NO_MODULE.", 10) == 0; /* XProf's, always empty */
     bool is_input = file->kind == NAMES_TRACE || file->kind == NAMES_HLO || file->kind == NAMES_DUMP_MODULE ||
-                    file->kind == NAMES_XPROF_CACHE || names_claims_kind(file->name) || builder->tree->is_file;
+                    file->kind == NAMES_XPROF_CACHE || names_claims_kind(file->name) || sessions_place_is_lone(builder);
     bool is_looked_into = files_identity_equal(&file->looked_into, &file->identity);
     if (file->reason == EXDEV)
         return why(ERR_unsupported, "the symbolic link leads out of the folder that is served and is not followed");

@@ -44,6 +44,8 @@ struct tree_file {
     bool is_as_named;           /* a profile or snapshot by its name, and by its bytes…  */
     struct files_identity looked_into; /* …in this state; set by tree_profiles.c */
     bool is_unread;                    /* it could not be looked into now, and is again with the next scan */
+    const struct files_member *member; /* of a file in an archive, owned by that; else NULL */
+    struct tree_archive *archive;      /* what is in it, of a zip of several files; else NULL: tree_archive.h */
 };
 
 struct tree_folder {

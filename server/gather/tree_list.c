@@ -3,6 +3,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/gather/tree_archive.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -23,6 +24,7 @@ static void file_free(struct tree_file *file)
 {
     free(file->name);
     free(file->target);
+    tree_archive_free(file->archive);
 }
 
 void tree_list_clear(struct tree_folder *folder)
@@ -174,6 +176,8 @@ static bool keep_files(struct tree_folder *folder, struct found *found)
         found->files[at].is_as_named = known->is_as_named;
         found->files[at].looked_into = known->looked_into;
         found->files[at].is_unread = known->is_unread;
+        found->files[at].archive = known->archive;
+        known->archive = NULL;
         if (found->files[at].reason == 0)
             found->files[at].reason = known->reason == EXDEV ? 0 : known->reason;
         kept++;

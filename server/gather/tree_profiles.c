@@ -3,6 +3,7 @@
 
 #include "analysis/analysis.h"
 #include "server/base/memory.h"
+#include "server/gather/tree_archive.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,13 @@ static void tree_profiles_gather(struct candidates *candidates, struct tree_fold
         tree_profiles_gather(candidates, folder->folders[at]);
 }
 
+/* Only archives: nothing is known of these from another time. */
+static bool may_be_archive(const struct tree_file *file)
+{
+    size_t length = strlen(file->name);
+    return file->kind != NAMES_PROFILE && length > 4 && strcmp(file->name + length - 4, ".zip") == 0;
+}
+
 /* Below the root; free(). */
 static char *path_of(const struct candidate *candidate)
 {
@@ -45,10 +53,24 @@ static char *path_of(const struct candidate *candidate)
                         : memory_text(file->name);
 }
 
-static bool bytes_are_as_named(const struct files_place *place, const struct tree_file *file, struct err *err)
+/* Of a zip of several files: what is in it. The folder that it becomes has its path. */
+static void archive_look(const struct file *opened, const struct files_place *place, const struct candidate *candidate)
 {
+    const struct tree_folder *folder = candidate->folder;
+    struct tree_file *file = candidate->file;
+    char *path = folder->path[0] ? memory_format("%s/%s", folder->path, file->name) : memory_text(file->name);
+    tree_archive_free(file->archive);
+    file->archive = tree_archive_read(opened, place, path, folder->depth + 1);
+    free(path);
+}
+
+static bool bytes_are_as_named(const struct files_place *place, const struct candidate *candidate, struct err *err)
+{
+    const struct tree_file *file = candidate->file;
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
     struct file *opened = files_open(place, err);
+    if (opened && may_be_archive(file))
+        archive_look(opened, place, candidate);
     bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
     files_close(opened);
     if (!is_read && err->code == ERR_truncated && names_claims_kind(file->name))
@@ -71,10 +93,10 @@ static bool is_as_named(const struct tree *tree, const struct candidate *candida
 {
     char *path = path_of(candidate);
     const struct files_place place = place_of(tree, candidate, path);
-    bool is = bytes_are_as_named(&place, candidate->file, err);
+    bool is = bytes_are_as_named(&place, candidate, err);
     struct buf fact = BUF_INIT;
     buf_text(&fact, is ? "yes" : "no");
-    if (!err_is_transient(err->code))
+    if (!err_is_transient(err->code) && !candidate->file->archive)
         facts_keep(facts, FACTS_NAMED, &place, &candidate->file->identity, &fact);
     buf_free(&fact);
     free(path);
@@ -117,6 +139,18 @@ static void ask_for(const struct tree *tree, const struct candidate *candidates,
     }
 }
 
+/* The root is one file, whatever its name: index.c tells what it is, unless it is an archive. */
+static void lone_look(struct tree *tree)
+{
+    struct err unsaid = ERR_INIT;
+    const struct candidate candidate = {tree->top, tree->top->files};
+    const struct files_place place = {.root = tree->root, .path = ""};
+    struct file *opened = tree->top->file_count ? files_open(&place, &unsaid) : NULL;
+    if (opened)
+        archive_look(opened, &place, &candidate);
+    files_close(opened);
+}
+
 bool tree_profiles_look(struct tree *tree, const struct facts *facts)
 {
     struct candidates candidates = {.count = 0};
@@ -124,6 +158,8 @@ bool tree_profiles_look(struct tree *tree, const struct facts *facts)
     tree->has_unread = false;
     if (!tree->is_file)
         tree_profiles_gather(&candidates, tree->top);
+    else
+        lone_look(tree);
     is_changed = known_take(tree, facts, &candidates);
     for (size_t at = 0; at < candidates.count; at++) {
         struct tree_file *file = candidates.items[at].file;

@@ -4,6 +4,7 @@
 #include "base/size_text.h"
 #include "server/base/memory.h"
 #include "server/gather/sessions.h"
+#include "server/gather/tree_archive.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -108,6 +109,7 @@ static enum names_kind kind_of(const char *name, enum analysis_kind kind)
     bool is_text_name = named == NAMES_ERROR_TEXT || named == NAMES_LOG || named == NAMES_DUMP_SIBLING;
     switch (kind) {
     case ANALYSIS_KIND_XSPACE: return NAMES_TRACE;
+    case ANALYSIS_KIND_ARCHIVE: /* of snapshots: upload_set_identify asks */
     case ANALYSIS_KIND_TORCH_SNAPSHOT: return NAMES_SNAPSHOT;
     case ANALYSIS_KIND_HLO_PROTO:
     case ANALYSIS_KIND_HLO_MODULE:
@@ -138,6 +140,21 @@ static int by_path(const void *a, const void *b)
 
 /* ---- what can be opened ----------------------------------------------------------------- */
 
+/* NULL: it is none of several files. `identity` is used until it is freed. */
+static struct tree_archive *archive_of(const struct upload_set_file *from, const struct files_identity *identity)
+{
+    struct err unsaid = ERR_INIT;
+    const struct files_place place = {.root = "",
+                                      .path = from->path,
+                                      .bytes = (const unsigned char *)from->upload->data,
+                                      .byte_count = from->upload->size,
+                                      .identity = identity};
+    struct file *opened = files_open(&place, &unsaid);
+    struct tree_archive *archive = opened ? tree_archive_read(opened, &place, from->path, 1) : NULL;
+    files_close(opened);
+    return archive;
+}
+
 static void add_to_tree(struct tree *tree, const struct upload_set_file *from)
 {
     struct tree_file *file =
@@ -152,6 +169,10 @@ static void add_to_tree(struct tree *tree, const struct upload_set_file *from)
         *half = *half << 4 | strtoul(digit, NULL, 16);
     }
     file->looked_into = file->identity;
+    if (from->kind == ANALYSIS_KIND_ARCHIVE) {
+        file->archive = archive_of(from, &file->identity);
+        file->is_as_named = false; /* what is in it is */
+    }
 }
 
 static void open_set(struct kept_set *set)
@@ -226,10 +247,25 @@ static void name_set(struct kept_set *set)
     buf_free(&all);
 }
 
+static bool archive_has_snapshots(const struct upload_set_file *file, struct err *err)
+{
+    const struct files_identity identity = {.size_bytes = file->upload->size};
+    struct tree_archive *archive = archive_of(file, &identity);
+    bool has = archive && archive->snapshot_count > 0;
+    if (!archive)
+        err_exhausted(err);
+    else if (!has)
+        *err = archive->why;
+    tree_archive_free(archive);
+    return has;
+}
+
 static bool upload_set_identify(struct upload_set_file *file, struct err *err)
 {
     const struct source source = upload_source(file->upload);
     if (!analysis_identify_whole(&source, &file->kind, err))
+        return false;
+    if (file->kind == ANALYSIS_KIND_ARCHIVE && !archive_has_snapshots(file, err))
         return false;
     if (kind_of(name_of(file->path), file->kind) == NAMES_OTHER)
         return err_set(err, ERR_unsupported, ERR_NO_OFFSET,

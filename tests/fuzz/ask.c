@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ASK_PROGRAM_COUNT = 4, ASK_SPACE_COUNT = 4, ASK_LIMIT_BYTES = 256 << 20, ASK_LARGE_BYTES = 100 << 10 };
+enum {
+    ASK_PROGRAM_COUNT = 4,
+    ASK_SPACE_COUNT = 4,
+    ASK_MEMBER_COUNT = 8,
+    ASK_LIMIT_BYTES = 256 << 20,
+    ASK_LARGE_BYTES = 100 << 10
+};
 
 static void broken(const char *promise, const char *where, const struct err *err)
 {
@@ -274,6 +280,35 @@ static void ask_tables(void)
     }
 }
 
+/* Each file of an archive as what it is, and its bytes to their end. */
+static void ask_members(const struct source *source)
+{
+    struct err err = ERR_INIT;
+    struct analysis_members *members = analysis_members_read(source, &err);
+    if (!members)
+        check_refusal(source, &err, "members");
+    for (size_t at = 0; members && at < members->count && at < ASK_MEMBER_COUNT; at++) {
+        struct member member;
+        struct err why = members->items[at].why;
+        if (err_is_set(&why) || !analysis_members_locate(members, at, &member, &why)) {
+            check_refusal(source, &why, "member");
+            continue;
+        }
+        struct analysis_member_view *view = analysis_member_view_new(source, &member);
+        if (!view)
+            continue;
+        const struct source *inner = analysis_member_view_source(view);
+        uint8_t last;
+        enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+        if (inner->size_bytes > 0 && inner->read(inner->context, inner->size_bytes - 1, &last, 1) != 1)
+            broken("a member has its last byte", "members", &why);
+        if (!analysis_identify(inner, &kind, NULL, &why))
+            check_refusal(inner, &why, "identify a member");
+        analysis_member_view_free(view);
+    }
+    analysis_members_free(members);
+}
+
 void ask_file(const struct source *source)
 {
     struct err err = ERR_INIT;
@@ -286,6 +321,7 @@ void ask_file(const struct source *source)
         check_refusal(source, &err, "identify");
     if (!analysis_kind_name(kind))
         broken("a kind has a name", "identify", &err);
+    ask_members(source);
     err = (struct err)ERR_INIT;
     struct analysis_contents *contents = analysis_contents_read(source, &err);
     if (!contents)

@@ -106,6 +106,16 @@ def archive_of_wide_sizes(name, data):
     return local + data + entry + end + locator + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, none, none, 0)
 
 
+def archives_of_several(data):
+    """name to an archive of some ranks' snapshots: as people pack them, and as nobody should"""
+    ranks = {"job/rank0.pickle": data, "job/rank1.pickle.gz": gzip.compress(data, mtime=0), "job/notes.md": b"x"}
+    whole = archive(**ranks)
+    second = whole.rindex(b"PK\1\2")
+    return {"whole": whole, "cut": whole[:-40], "a name that leads out": archive(**ranks, **{"../rank2.pickle": data}),
+            "a member that grows": patched(whole, whole.index(b"PK\1\2") + 24, b"\xff\xff\xff\x7f"),
+            "shared bytes": patched(whole, second + 42, b"\0\0\0\0"), "an archive inside": archive(**ranks, **{"inner.zip": whole})}
+
+
 def patched(data, at, value):
     """with other bytes from a place on, counted from the end when it is below 0"""
     at %= len(data)

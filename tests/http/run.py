@@ -24,7 +24,7 @@ import harness  # noqa: E402: its folder is added above
 import running  # noqa: E402
 # Those of long tests first, so that no processor is left with one of them at the end.
 THEMES = ["evidence", "unknown_fields", "memory", "concurrency", "queues", "openapi", "uploads", "oom", "bad_input", "watching", "index", "stopping", "limits", "start",
-          "all_modules", "names", "opening", "guard", "users", "log", "connections", "placing", "sandbox", "service", "keeping", "metrics", "negotiation", "api", "xprof", "sessions", "summary", "compare", "profiles", "snapshots", "snapshot_forms", "snapshot_moments", "snapshot_whatif", "snapshot_whose", "snapshot_segments", "snapshot_blocks", "snapshot_texts", "confirmations", "whatif", "fit", "patch", "check", "export", "terminal", "catalog", "fleet_views", "verdict", "live_arrays", "notify", "captures", "live"]
+          "all_modules", "names", "opening", "guard", "users", "log", "connections", "placing", "sandbox", "service", "keeping", "metrics", "negotiation", "api", "xprof", "sessions", "summary", "compare", "profiles", "snapshots", "snapshot_forms", "snapshot_archives", "snapshot_moments", "snapshot_whatif", "snapshot_whose", "snapshot_segments", "snapshot_blocks", "snapshot_texts", "confirmations", "whatif", "fit", "patch", "check", "export", "terminal", "catalog", "fleet_views", "verdict", "live_arrays", "notify", "captures", "live"]
 
 
 def run_one(theme, name, options):

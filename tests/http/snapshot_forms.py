@@ -93,7 +93,7 @@ def test_a_trace_of_torch_profiler_is_a_host_by_its_name(t):
 def test_json_pages_and_archives_of_other_things_are_none(t):
     others = {"trace.json": b'{"displayTimeUnit":"ns","traceEvents":[{"ph":"X"}]}', "speech.json": b'{"segments": [{"id": 0, "text": "x"}]}',
               "notes.html": b"<html><body>local_files</body></html>", "broken.zip": b"PK\3\4" + bytes(40), "list.json": b"[1, 2]",
-              "two.zip": zipped(a_pickle=plain_snapshot(), b_pickle=plain_snapshot()), "model.zip": zipped(data_pkl=b"x")}
+              "two.zip": zipped(a_pickle=b"x", b_pickle=b"y"), "model.zip": zipped(data_pkl=b"x")}
     for name, data in others.items():
         t.write(f"x/{name}", data)
     t.write("run/h.pickle", plain_snapshot())

@@ -91,6 +91,10 @@ def no_members(data):
     return data[:at] + b"\0" * 30 + data[at + 30:]
 
 
+def ranks(made):
+    return snapshot_forms.zipped(rank0_pickle=pickle.dumps(made, 4), rank1_pickle=pickle.dumps(made, 2), notes_md=b"x")
+
+
 @functools.cache
 def snapshot(steps=60):
     return made_snapshots.made(3, 2, steps, 50)
@@ -171,6 +175,7 @@ KINDS = (
     Kind("snapshot-json", "rank0.json", lambda: json.dumps(snapshot()).encode(), lambda: json.dumps(large_snapshot()).encode(), interrupted),
     Kind("snapshot-zip", "rank0.zip", lambda: snapshot_forms.zipped(rank0_pickle=pickle.dumps(snapshot(), 4)),
          lambda: snapshot_forms.zipped(rank0_pickle=pickle.dumps(large_snapshot(), 4)), no_members),
+    Kind("snapshot-archive", "ranks.zip", lambda: ranks(snapshot()), lambda: ranks(large_snapshot()), no_members),
     Kind("torch-trace", "h.pt.trace.json", trace_of_torch, large_trace_of_torch, interrupted),
     Kind("torch-trace.gz", "h.pt.trace.json.gz", trace_of_torch, large_trace_of_torch, None, is_packed=True),
     Kind("log", "job.log", log, lambda: log() * 40000, None, is_text=True),

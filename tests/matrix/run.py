@@ -29,7 +29,7 @@ MAIN_VIEWS = ("/api/v1/verdict", "/api/v1/memory_profile/summary", "/api/v1/memo
 NO_CRASH = r"^(?!status -?\d+: )"  # any fault but that
 # (combinations, faults, why they are left as they are)
 KNOWN = (
-    (r" (log|log\.gz|snapshot-json|snapshot-zip) /api", "^no session, and not told|^the whole file is no session",
+    (r" (log|log\.gz|snapshot-json|snapshot-zip|snapshot-archive) /api", "^no session, and not told|^the whole file is no session",
      "under .log, .json and .zip anything may lie: in a folder it is told only where it is an input"),
     (r"^(foreign|damaged) (pickle|pickle\.gz|torch-trace|torch-trace\.gz) /api", "^no session, and not told",
      "a pickle or JSON of another program in a folder is none that could not be read"),

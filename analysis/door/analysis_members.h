@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * door/analysis_members.h: the files of a zip archive, each to be read as a file of its own. Nothing is unpacked: a
+ * member is a view of the archive's bytes. */
+#pragma once
+
+#include "base/err.h"
+#include "base/source.h"
+#include "exchange/member.h"
+
+#include <stddef.h>
+
+/* More files make an archive none that is looked into. */
+enum { ANALYSIS_MEMBERS_MAX = 4096 };
+
+struct analysis_member {
+    const char *path; /* inside the archive, "job/rank0.pickle"; up to the first NUL of what stands there */
+    struct err why;   /* set: it cannot be read as a file, and why not */
+};
+
+/* What a list of members needs is in `internal`. */
+struct analysis_members {
+    size_t count; /* in the order of the archive's list; folders and what macOS adds are left out */
+    const struct analysis_member *items;
+    struct analysis_members_state *internal;
+};
+
+/* The files of an archive of two or more. A member is refused, with the reason in `why`, if its name could mean another
+ * place, comes twice, or if it is encrypted, packed by another method than deflate, or inflates to more than a gzip
+ * file may. NULL with a report: no zip archive, cut, damaged, a checkpoint of PyTorch, fewer than two files (notfound),
+ * too many, members that share bytes. `archive` is used until analysis_members_free. */
+struct analysis_members *analysis_members_read(const struct source *archive, struct err *err);
+/* Where a member that is not refused lies. False with a report. */
+bool analysis_members_locate(const struct analysis_members *members, size_t at, struct member *member, struct err *err);
+void analysis_members_free(struct analysis_members *members);
+
+/* One member, as a file: what is stored as it is, what is deflated as a gzip file. */
+struct analysis_member_view;
+/* `archive` is used until analysis_member_view_free. */
+struct analysis_member_view *analysis_member_view_new(const struct source *archive, const struct member *member);
+const struct source *analysis_member_view_source(const struct analysis_member_view *view);
+void analysis_member_view_free(struct analysis_member_view *view);

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Allocator snapshots of several ranks in one zip: each is a file of its own, and nothing is unpacked."""
+import gzip
+import io
+import json
+import os
+import pickle
+import sys
+import zipfile
+
+from harness import ROOT, equal, wait_until
+from uploads import RAW, add, sessions_of
+
+sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
+import made_snapshots  # noqa: E402
+
+
+def snapshot(scale):
+    return pickle.dumps(made_snapshots.made(3, 2, 120, 100 * scale), 4)
+
+
+def archive(members, method=zipfile.ZIP_DEFLATED):
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", method) as out:
+        for name, data in members:
+            out.writestr(name, data)
+    return into.getvalue()
+
+
+def ranks(count=3):
+    """as a person packs the folder of a job: a folder, other files, one rank packed already"""
+    members = [("job/", b""), ("job/notes.md", b"# run 7"), ("__MACOSX/job/._rank0.pickle", b"x"), ("job/.hidden.pickle", b"x")]
+    names = ("rank0.pickle", "snapshot_rank_1.pickle", "rank2.pickle.gz")
+    return members + [(f"job/{name}", gzip.compress(snapshot(at + 1)) if name.endswith(".gz") else snapshot(at + 1))
+                      for at, name in enumerate(names[:count])]
+
+
+HOSTILE = {
+    "job/../../rank7.pickle": (snapshot(1), "its name leads to another place"),
+    "job/bomb.pickle": (bytes(80 << 20), "would inflate to 83886080 bytes"),
+    "job/inner.zip": (archive([("rank0.pickle", snapshot(1))]), "an archive inside an archive is not looked into"),
+}
+
+
+def figures(daemon, session):
+    summary = daemon.get_json("/api/v1/memory_profile/summary", session=session["id"])["data"]
+    return [(pool["host_name"], pool["memory"], pool["event_count"], pool["peak"]["in_use_bytes"]) for pool in summary["pools"]]
+
+
+def test_each_rank_is_a_host_as_if_unpacked(t):
+    for name, data in ranks():
+        if "MACOSX" not in name and "hidden" not in name and not name.endswith("/"):
+            t.write(f"loose/{name}", data)
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+        t.write(f"packed{method}/ranks.zip", archive(ranks(), method))
+    daemon = t.serve(t.folder())
+    sessions = daemon.sessions()
+    equal(sorted(sessions), ["loose/job", "packed0/ranks.zip/job", "packed8/ranks.zip/job"])
+    loose = figures(daemon, sessions["loose/job"])
+    equal(sorted({row[0] for row in loose}), ["rank0", "rank2", "snapshot_rank_1"])
+    for method in (0, 8):
+        equal(figures(daemon, sessions[f"packed{method}/ranks.zip/job"]), loose)
+    equal(daemon.get_json("/api/v1/sessions")["not_read"], [])
+
+
+def test_an_archive_that_is_replaced_is_read_again(t):
+    path = t.write("run/ranks.zip", archive(ranks(2)))
+    daemon = t.serve(t.folder())
+    before = figures(daemon, daemon.sessions()["run/ranks.zip/job"])
+    with open(path + ".new", "wb") as file:
+        file.write(archive(ranks(3)))
+    os.rename(path + ".new", path)
+    wait_until(lambda: len(figures(daemon, daemon.sessions()["run/ranks.zip/job"])) > len(before), what="the third rank")
+
+
+def test_each_command_takes_an_archive_as_a_folder(t):
+    path = t.write("run/ranks.zip", archive(ranks()))
+    for command in (("summary",), ("whose",), ("explain",), ("whatif", "--change=expandable_segments"), ("check", "--max-total=1TiB")):
+        done = t.run(command[0], path, *command[1:])
+        equal((done.returncode, done.stderr), (0, ""), command)
+        for name in ("rank0", "rank2", "snapshot_rank_1"):
+            assert name in done.stdout or command[0] == "explain", f"{command}: {name} is not in {done.stdout}"
+    rows = [json.loads(line) for line in t.run("index", os.path.dirname(path)).stdout.splitlines()]
+    equal([row["file"] for row in rows], [f"ranks.zip/job/{name}" for name in ("rank0.pickle", "rank2.pickle.gz", "snapshot_rank_1.pickle")])
+    done = t.run("top", path)
+    equal(done.returncode, 2)
+    assert "a zip archive of 5 files, of which each is one of its own" in done.stderr, done.stderr
+
+
+def test_what_of_an_archive_is_refused_is_named_with_its_reason(t):
+    path = t.write("run/ranks.zip", archive(ranks() + [(name, data) for name, (data, _) in HOSTILE.items()]))
+    told = t.run("summary", path, "--json")
+    rows = {row["file"]: row["reason"] for row in json.loads(told.stdout)["not_read"]}
+    equal(sorted(rows), sorted(f"ranks.zip/{name}" for name in HOSTILE))
+    for name, (_, reason) in HOSTILE.items():
+        assert reason in rows[f"ranks.zip/{name}"] and reason in told.stderr, rows
+    daemon = t.serve(t.folder())
+    equal(len(figures(daemon, daemon.sessions()["run/ranks.zip/job"])), 6)
+    page = {row["file"]: row["reason"] for row in daemon.get_json("/api/v1/sessions")["not_read"]}
+    equal(sorted(page), sorted(f"run/ranks.zip/{name}" for name in HOSTILE))
+    equal(t.run("check", path, "--max-total=1TiB").returncode, 2)  # what could not be checked is no pass
+
+
+def test_an_archive_that_is_none_of_ours_is_refused_with_its_reason(t):
+    overlapping = bytearray(archive([("a.pickle", snapshot(1)), ("b.pickle", snapshot(1))]))
+    second = overlapping.rindex(b"PK\1\2")
+    overlapping[second + 42:second + 46] = (10).to_bytes(4, "little")
+    refused = {"two.zip": (archive([("a.pickle", pickle.dumps([1])), ("b.txt", b"x")]), "a zip archive of 2 files, of which none is an allocator snapshot"),
+               "many.zip": (archive([(f"rank{at}.pickle", b"") for at in range(1100)]), "1100 files that may be snapshots, and at most 1024"),
+               "more.zip": (archive([(f"{at}.txt", b"") for at in range(4200)]), "a zip archive of 4200 files, and at most 4096"),
+               "shared.zip": (bytes(overlapping), "members of the zip archive share bytes"),
+               "model.zip": (archive([("m/data.pkl", b"x"), ("m/version", b"3")]), "a checkpoint or model of PyTorch"),
+               "cut.zip": (archive(ranks())[:-30], "the zip archive is cut")}
+    daemon = t.serve(t.folder())
+    for name, (data, reason) in refused.items():
+        path = t.write(f"apart/{name}", data)
+        for command in ("summary", "whose", "explain", "whatif"):
+            done = t.run(command, path, *(["--change=expandable_segments"] if command == "whatif" else []))
+            equal(done.returncode, 2, f"{command} {name}: {done.stdout}")
+            assert reason in done.stdout + done.stderr, f"{command} {name}: {done.stdout} {done.stderr}"
+        answer = daemon.ask(f"/api/v1/uploads?name={name}", "POST", RAW, data)
+        assert answer.status >= 400 and reason in str(answer.json), f"{name}: {answer.status} {answer.json}"
+    told = ["apart/cut.zip", "apart/many.zip", "apart/more.zip", "apart/shared.zip"]  # the others are of other things
+    wait_until(lambda: [row["file"] for row in daemon.get_json("/api/v1/sessions")["not_read"]] == told, 60, "what is damaged or too large")
+    equal(daemon.get_json("/api/v1/sessions")["sessions"], [])
+
+
+def test_an_archive_can_be_dropped(t):
+    daemon = t.serve(t.folder())
+    given = add(daemon, "ranks.zip", archive(ranks() + [(name, data) for name, (data, _) in HOSTILE.items()]))
+    equal([row["kind"] for row in given["files"]], ["archive"])
+    (session,) = sessions_of(daemon, given["id"])
+    equal((session["name"], session["snapshot_count"]), ("ranks.zip/job", 3))
+    path = t.write("run/ranks.zip", archive(ranks()))
+    wait_until(lambda: "run/ranks.zip/job" in daemon.sessions(), what="the same on disk")
+    equal(figures(daemon, session), figures(daemon, daemon.sessions()["run/ranks.zip/job"]), path)
