@@ -10,6 +10,7 @@ does on a GPU."""
 import os
 import pickle
 import re
+import runpy
 import sys
 import time
 import weakref
@@ -27,6 +28,15 @@ HOPPER_BYTES, OTHER_BYTES = 32 << 20, (8 << 20) + (128 << 10)
 MULTIPLYING = frozenset(("mm", "addmm", "bmm", "baddbmm", "addmv", "mv", "_addmm_activation"))
 OURS = ("/torch/_subclasses/", "/torch/utils/_python_dispatch.py", "/torch/_compile.py",
         "/torch/_dynamo/", "/torch/overrides.py", "/torch/_ops.py", "/torch/_meta_registrations.py")
+# What runs a script for us, which is no part of it.
+RUNNING = ("<frozen runpy>", runpy.__file__, os.path.join(os.path.dirname(__file__), "__main__.py"),
+           os.path.join(os.path.dirname(__file__), "_estimate_command.py"))
+GROUP = ("not estimated: torch.distributed is not there without its GPUs, so what several processes take is not known; "
+         "estimate one process without a group, then `memviewd whatif --change=shard=N` says what FSDP would take")
+
+
+class NotEstimated(RuntimeError):
+    """The program does what there is no estimate of."""
 
 
 # ---- what is asked for and given back --------------------------------------------------------
@@ -37,7 +47,9 @@ def _frames():
     own = frame.f_code.co_filename
     while frame is not None and len(frames) < MAX_FRAMES:
         name = frame.f_code.co_filename
-        if name != own and not any(each in name for each in OURS):
+        if name == own and frame.f_code.co_name == "_apply":  # what it stands for says that a module is moved
+            frames.append({"name": "_apply", "filename": sys.modules["torch.nn.modules.module"].__file__, "line": 0})
+        elif name != own and name not in RUNNING and not any(each in name for each in OURS):
             frames.append({"name": frame.f_code.co_name, "filename": name, "line": frame.f_lineno})
         frame = frame.f_back
     return frames
@@ -306,6 +318,9 @@ def _replacements(torch, recorder, properties, functions):
         has[name] = nothing
     yield from ((cuda, name, value) for name, value in has.items())
     yield torch.nn.Module, "_apply", _apply
+    yield torch.utils.data.DataLoader, "__init__", _without_workers(torch.utils.data.DataLoader.__init__)
+    if "torch.distributed" in sys.modules:
+        yield sys.modules["torch.distributed"], "init_process_group", _begin_group
     for name in ("scaled_dot_product_attention", "dropout"):  # PyTorch's own layers call them where no mode sees it
         yield torch.nn.functional, name, functions[getattr(torch.nn.functional, name)]
     yield torch, "compile", lambda model=None, **kwargs: model if model is not None else (lambda function: function)
@@ -321,6 +336,19 @@ def _replacements(torch, recorder, properties, functions):
             kwargs["dtype"] = torch.get_autocast_dtype("cuda")
         before(self, "cpu" if is_gpu else device_type, *args, **kwargs)
     yield torch.amp.autocast_mode.autocast, "__init__", init
+
+
+def _without_workers(init):
+    """Workers of a data loader are processes, which know nothing of fake tensors, and hold nothing on the GPU."""
+    def make(loader, dataset, *args, **kwargs):
+        for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context"):
+            kwargs.pop(name, None)
+        return init(loader, dataset, *args[:4], *[0 for _ in args[4:5]], *args[5:], **kwargs)
+    return make
+
+
+def _begin_group(*args, **kwargs):
+    raise NotEstimated(GROUP)
 
 
 class _Zeros(dict):
@@ -345,6 +373,7 @@ def _replaced(replacements):
 # ---- the door --------------------------------------------------------------------------------
 
 def _record(torch, step, args, device):
+    import torch.utils.data
     import torch._dynamo  # before anything is replaced: it keeps tables of what stands where
     import torch.utils._pytree
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
@@ -367,6 +396,15 @@ def _record(torch, step, args, device):
     return recorder
 
 
+def record_into(folder, step, args, device):
+    """Runs it and writes folder/estimate.pickle. Raises as estimate() does."""
+    import torch
+    recorder = _record(torch, step, args, "" if device is None else str(device))
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, "estimate.pickle"), "wb") as file:
+        pickle.dump(recorder.snapshot(), file, protocol=4)
+
+
 def estimate(step: Callable[..., Any], /, *args: Any, device: Union[str, int, None] = None,
              folder: Optional[str] = None) -> Explanation:
     """Estimates how much of a GPU a PyTorch program would take, where its peak would be and what would make it fit.
@@ -382,16 +420,12 @@ def estimate(step: Callable[..., Any], /, *args: Any, device: Union[str, int, No
     unchanged. Not included: memory that kernels allocate inside (cuDNN, NCCL, fused kernels) and the CUDA context,
     because both are outside of the allocator.
 
-    Returns an Explanation. Raises what step raises, RuntimeError if device is neither a device nor a size, NotFound
-    without the memviewd program, ImportError without PyTorch.
+    Returns an Explanation. Raises what step raises, RuntimeError if device is neither a device nor a size or if step
+    starts a group of processes (torch.distributed), NotFound without the memviewd program, ImportError without PyTorch.
     """
-    import torch
     _binary.find()
     if device is not None:
         _check_capacity(device)
     folder = _new_folder(_name_of(step)) if folder is None else folder
-    os.makedirs(folder, exist_ok=True)
-    recorder = _record(torch, step, args, "" if device is None else str(device))
-    with open(os.path.join(folder, "estimate.pickle"), "wb") as file:
-        pickle.dump(recorder.snapshot(), file, protocol=4)
+    record_into(folder, step, args, device)
     return Explanation(folder, capacity=device)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd.estimate() with PyTorch itself, against what an H200 took: by hand, as PyTorch's wheels are 5 GB.
+"""python -m memviewd estimate with PyTorch itself, against what an H200 took: by hand, as PyTorch's wheels are 5 GB.
 
   python3 -m venv torch && torch/bin/pip install torch transformers
   MEMVIEWD=build/release/memviewd torch/bin/python tests/python/estimated.py ../shared/data
@@ -9,7 +9,6 @@ and 10 %."""
 import json
 import os
 import re
-import runpy
 import subprocess
 import sys
 import tempfile
@@ -24,12 +23,9 @@ def words_of(argv):
 
 
 def estimated(data, argv, folder):
-    """in a process of its own: the program reads sys.argv"""
-    code = ("import runpy, sys, memviewd\nprogram, folder = sys.argv[1:3]\nsys.argv = sys.argv[2:]\nsys.argv[0] = program\n"
-            "memviewd.estimate(lambda: runpy.run_path(program, run_name='__main__'), device='H200', folder=folder)\n")
     program = os.path.join(data, "gpu-h200", "programs", "t_whatif.py")
-    subprocess.run([sys.executable, "-c", code, program, folder, *argv], check=True, stdout=subprocess.DEVNULL,
-                   env={**os.environ, "PYTHONPATH": sys.path[0]})
+    words = [sys.executable, "-m", "memviewd", "estimate", "--device=H200", "--out=" + folder, program, *argv]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": sys.path[0]})
     asked = [os.environ["MEMVIEWD"], "whatif", "--json", os.path.join(folder, "estimate.pickle")]
     answer = json.loads(subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout)["modules"][0]
     return {"requested": answer["peak_bytes_before"], "reserved": answer["reserved_bytes_before"]}
