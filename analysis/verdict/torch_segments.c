@@ -42,19 +42,18 @@ static void expandable_judge(struct torch_moment *moment)
 }
 
 /* Of a program that was never run no segment is recorded: by the allocator's rules, where memory is in use most. */
-static const struct memory_profile_replay *peak_by_rules(const struct verdict_facts *facts, struct torch_moment *moment)
+static void peak_by_rules(const struct verdict_facts *facts, struct torch_moment *moment)
 {
     struct torch_segments *segments = &moment->segments;
     const struct memory_profile_pool *pool = moment->pool;
     if (segments->peak_bytes >= moment->in_use_bytes || moment->is_end || moment->failure != NULL ||
         !pool->torch.is_known)
-        return NULL;
-    const struct memory_profile_replay *replay = memory_profile_replay_of(pool, facts->arena);
-    if (replay == NULL || replay->why_not != NULL || !replay->is_unchecked)
-        return NULL;
-    segments->peak_bytes = replay->reserved_bytes;
+        return;
+    segments->replay = memory_profile_replay_of(pool, facts->arena);
+    if (segments->replay == NULL || segments->replay->why_not != NULL || !segments->replay->is_unchecked)
+        return;
+    segments->peak_bytes = segments->replay->reserved_bytes;
     segments->peak_time_ps = moment->time_ps;
-    return replay;
 }
 
 void torch_segments_find(const struct verdict_facts *facts, struct torch_moment *moment)
@@ -64,13 +63,14 @@ void torch_segments_find(const struct verdict_facts *facts, struct torch_moment 
     segments->peak_bytes = memory_profile_taken_bytes(moment->pool, &peak);
     if (segments->peak_bytes >= 0)
         segments->peak_time_ps = moment->pool->profile->time_ps[peak];
-    const struct memory_profile_replay *by_rules = peak_by_rules(facts, moment);
+    peak_by_rules(facts, moment);
     if (segments->peak_bytes > moment->in_use_bytes)
         segments->beside_bytes = segments->peak_bytes - moment->in_use_bytes;
     if (!is_asked(moment))
         return;
-    const struct memory_profile_replay *replay =
-        by_rules != NULL ? by_rules : memory_profile_replay_of(moment->pool, facts->arena);
+    if (segments->replay == NULL)
+        segments->replay = memory_profile_replay_of(moment->pool, facts->arena);
+    const struct memory_profile_replay *replay = segments->replay;
     if (replay == NULL || replay->why_not != NULL)
         return;
     struct memory_profile_replay_change *expandable = arena_array(facts->arena, struct memory_profile_replay_change, 1);
@@ -79,7 +79,6 @@ void torch_segments_find(const struct verdict_facts *facts, struct torch_moment 
     memory_profile_replay_run(replay, &settings, NULL, false, facts->arena, expandable);
     if (expandable->why_not != NULL)
         return;
-    segments->replay = replay;
     segments->expandable = expandable;
     expandable_judge(moment);
 }

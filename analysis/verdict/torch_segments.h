@@ -12,16 +12,16 @@
 struct torch_moment;
 
 struct torch_segments {
-    int64_t peak_bytes;   /* all segments, where they are most; -1: not told */
-    int64_t peak_time_ps; /* when */
-    int64_t beside_bytes; /* of these, more than what is in use at the moment */
-    /* Both are set where the question is worth a replay; else NULL. */
-    const struct memory_profile_replay *replay;
-    const struct memory_profile_replay_change *expandable; /* with expandable_segments:True */
-    int64_t saves_bytes;                                   /* that way; 0 where it would not, or is not known */
-    bool is_placed;     /* the request that failed would have got its memory that way */
-    bool is_refused;    /* it would have failed all the same, surely */
-    bool is_fragmented; /* more is lost in pieces than any category holds */
+    int64_t peak_bytes;                         /* all segments, where they are most; -1: not told */
+    int64_t peak_time_ps;                       /* when */
+    int64_t beside_bytes;                       /* of these, more than what is in use at the moment */
+    const struct memory_profile_replay *replay; /* of the recording; NULL: none was worth it yet */
+    /* With expandable_segments:True; NULL where the question is not worth a replay. */
+    const struct memory_profile_replay_change *expandable;
+    int64_t saves_bytes; /* that way; 0 where it would not, or is not known */
+    bool is_placed;      /* the request that failed would have got its memory that way */
+    bool is_refused;     /* it would have failed all the same, surely */
+    bool is_fragmented;  /* more is lost in pieces than any category holds */
 };
 
 void torch_segments_find(const struct verdict_facts *facts, struct torch_moment *moment);
