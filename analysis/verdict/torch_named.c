@@ -256,16 +256,43 @@ static void evaluation_find(struct torch_moment *moment)
     moment->named.bytes[TORCH_NAMED_EVALUATION] = is_graph ? held->bytes : 0;
 }
 
+/* How each is told: by a holder's sum alone (COUNT: it is found apart), and whether it is the cause by its share of what
+ * is in use or by a rule of its own; by its share only while that category is the largest (COUNT: any). */
+static const struct {
+    enum torch_holder holder;
+    bool has_rule;
+    enum category largest;
+} judged[TORCH_NAMED_COUNT] = {
+    [TORCH_NAMED_STEPS_KEEP] = {TORCH_HOLDER_COUNT, false, CATEGORY_COUNT},
+    [TORCH_NAMED_WEIGHTS_TWICE] = {TORCH_HOLDER_COUNT, true, CATEGORY_COUNT},
+    [TORCH_NAMED_EVALUATION] = {TORCH_HOLDER_COUNT, false, CATEGORY_COUNT},
+    [TORCH_NAMED_FIRST_STEP] = {TORCH_HOLDER_COUNT, true, CATEGORY_COUNT},
+    [TORCH_NAMED_STEP_TEMPORARIES] = {TORCH_HOLDER_COUNT, true, CATEGORY_COUNT},
+    [TORCH_NAMED_GRAPH_POOLS] = {TORCH_HOLDER_COUNT, true, CATEGORY_COUNT},
+    [TORCH_NAMED_AUTOTUNING] = {TORCH_HOLDER_AUTOTUNING, false, CATEGORY_COUNT},
+    [TORCH_NAMED_CUDNN] = {TORCH_HOLDER_CUDNN, false, CATEGORY_COUNT},
+    [TORCH_NAMED_CUBLAS] = {TORCH_HOLDER_CUBLAS, false, CATEGORY_COUNT},
+    [TORCH_NAMED_BUCKETS] = {TORCH_HOLDER_BUCKETS, false, CATEGORY_COUNT},
+    [TORCH_NAMED_AVERAGED] = {TORCH_HOLDER_AVERAGED, false, CATEGORY_COUNT}, /* and is what its own sum is most of */
+    [TORCH_NAMED_WIDE_GRADIENTS] = {TORCH_HOLDER_COUNT, false, CATEGORY_GRADIENT},
+    [TORCH_NAMED_LATE_GRADIENTS] = {TORCH_HOLDER_COUNT, false, CATEGORY_GRADIENT},
+    [TORCH_NAMED_TRAINING_CACHE] = {TORCH_HOLDER_COUNT, false, CATEGORY_CACHE},
+};
+
+static void shares_judge(struct torch_moment *moment)
+{
+    struct torch_named *named = &moment->named;
+    const enum category largest = torch_moment_largest(moment);
+    for (int i = 0; i < TORCH_NAMED_COUNT; i++) {
+        bool is_enough = named->bytes[i] > 0 && named->bytes[i] >= moment->in_use_bytes / CAUSE_PART;
+        if (!judged[i].has_rule)
+            named->is_cause[i] = is_enough && (judged[i].largest == CATEGORY_COUNT || judged[i].largest == largest);
+    }
+    named->is_cause[TORCH_NAMED_AVERAGED] &= largest == named->sums[TORCH_HOLDER_AVERAGED].category;
+}
+
 void torch_named_find(const struct verdict_facts *facts, struct torch_moment *moment)
 {
-    static const struct {
-        enum torch_holder holder;
-        enum torch_named_cause named;
-    } rows[] = {{TORCH_HOLDER_AUTOTUNING, TORCH_NAMED_AUTOTUNING},
-                {TORCH_HOLDER_CUDNN, TORCH_NAMED_CUDNN},
-                {TORCH_HOLDER_CUBLAS, TORCH_NAMED_CUBLAS},
-                {TORCH_HOLDER_BUCKETS, TORCH_NAMED_BUCKETS},
-                {TORCH_HOLDER_AVERAGED, TORCH_NAMED_AVERAGED}};
     struct torch_named *named = &moment->named;
     holders_sum(facts, moment);
     training_find(facts, moment);
@@ -275,20 +302,13 @@ void torch_named_find(const struct verdict_facts *facts, struct torch_moment *mo
     weights_find(moment);
     optimizer_find(moment);
     evaluation_find(moment);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        named->bytes[rows[i].named] = named->sums[rows[i].holder].bytes;
+    for (int i = 0; i < TORCH_NAMED_COUNT; i++)
+        if (judged[i].holder != TORCH_HOLDER_COUNT)
+            named->bytes[i] = named->sums[judged[i].holder].bytes;
     if (!moment->is_retained && memory_profile_steps_kept_find(moment->pool, moment->count, facts->arena, &named->kept))
         named->bytes[TORCH_NAMED_STEPS_KEEP] = named->kept.bytes;
     named->bytes[TORCH_NAMED_TRAINING_CACHE] = named->is_training ? moment->sums[CATEGORY_CACHE].bytes : 0;
-    enum category largest = torch_moment_largest(moment);
-    for (int i = 0; i < TORCH_NAMED_COUNT; i++)
-        named->is_cause[i] |= i != TORCH_NAMED_WEIGHTS_TWICE && i != TORCH_NAMED_GRAPH_POOLS &&
-                              i != TORCH_NAMED_FIRST_STEP && i != TORCH_NAMED_STEP_TEMPORARIES && named->bytes[i] > 0 &&
-                              named->bytes[i] >= moment->in_use_bytes / CAUSE_PART;
-    named->is_cause[TORCH_NAMED_AVERAGED] &= largest == named->sums[TORCH_HOLDER_AVERAGED].category;
-    named->is_cause[TORCH_NAMED_WIDE_GRADIENTS] &= largest == CATEGORY_GRADIENT;
-    named->is_cause[TORCH_NAMED_LATE_GRADIENTS] &= largest == CATEGORY_GRADIENT;
-    named->is_cause[TORCH_NAMED_TRAINING_CACHE] &= largest == CATEGORY_CACHE;
+    shares_judge(moment);
     private_find(facts, moment);
 }
 
