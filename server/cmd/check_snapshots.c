@@ -24,11 +24,8 @@ struct takens {
 
 bool check_snapshots_are_in(const struct snapshot *snapshot)
 {
-    for (size_t at = 0; snapshot && at < snapshot->session_count; at++)
-        for (size_t i = 0; i < snapshot->sessions[at]->host_count; i++)
-            if (snapshot->sessions[at]->hosts[i].is_allocator)
-                return true;
-    return false;
+    struct snapshot_walk walk = {0};
+    return snapshot_next_allocator(snapshot, &walk) != NULL;
 }
 
 /* "rank0"; of a snapshot of several GPUs "rank0, GPU 1". */
@@ -40,29 +37,30 @@ static void name_set(char name[NAME_MAX_BYTES], const struct snapshot_host *host
     snprintf(name, NAME_MAX_BYTES, "%s%s%s", host->name, has_several ? ", " : "", has_several ? pool->name : "");
 }
 
+static void takens_add(const struct check_snapshots *snapshots, const struct snapshot_session *session,
+                       const struct snapshot_host *host, struct takens *out)
+{
+    struct subject trace = {0};
+    struct err err = ERR_INIT;
+    struct analysis_trace_pool pool;
+    const struct subjects_place place = subjects_trace(session, host);
+    bool is_open = subjects_open(snapshots->store, &place, &trace, &err);
+    for (size_t p = 0; is_open && analysis_trace_pool_at(trace.core, p, &pool); p++) {
+        out->items = memory_grow(out->items, &out->capacity, out->count + 1, sizeof(*out->items));
+        struct taken *taken = &out->items[out->count++];
+        name_set(taken->name, host, &trace, &pool);
+        snprintf(taken->memory, NAME_MAX_BYTES, "%s", pool.name);
+        taken->bytes = pool.taken_bytes;
+    }
+    subjects_close(&trace);
+}
+
 /* Of the baseline all that can be read: what cannot is in no baseline. */
 static void takens_read(const struct check_snapshots *snapshots, const struct snapshot *snapshot, struct takens *out)
 {
-    for (size_t at = 0; snapshot && at < snapshot->session_count; at++) {
-        const struct snapshot_session *session = snapshot->sessions[at];
-        for (size_t i = 0; i < session->host_count; i++) {
-            struct subject trace = {0};
-            struct err err = ERR_INIT;
-            struct analysis_trace_pool pool;
-            if (!session->hosts[i].is_allocator)
-                continue;
-            const struct subjects_place place = subjects_trace(session, &session->hosts[i]);
-            bool is_open = subjects_open(snapshots->store, &place, &trace, &err);
-            for (size_t p = 0; is_open && analysis_trace_pool_at(trace.core, p, &pool); p++) {
-                out->items = memory_grow(out->items, &out->capacity, out->count + 1, sizeof(*out->items));
-                struct taken *taken = &out->items[out->count++];
-                name_set(taken->name, &session->hosts[i], &trace, &pool);
-                snprintf(taken->memory, NAME_MAX_BYTES, "%s", pool.name);
-                taken->bytes = pool.taken_bytes;
-            }
-            subjects_close(&trace);
-        }
-    }
+    struct snapshot_walk walk = {0};
+    for (const struct snapshot_host *host; (host = snapshot_next_allocator(snapshot, &walk));)
+        takens_add(snapshots, walk.session, host, out);
 }
 
 static const struct taken *taken_of(const struct takens *takens, const char *name, bool is_alone)
@@ -75,13 +73,10 @@ static const struct taken *taken_of(const struct takens *takens, const char *nam
     return NULL;
 }
 
-static size_t allocators_count(const struct snapshot *snapshot)
+static bool has_one(const struct snapshot *snapshot)
 {
-    size_t count = 0;
-    for (size_t at = 0; at < snapshot->session_count; at++)
-        for (size_t i = 0; i < snapshot->sessions[at]->host_count; i++)
-            count += snapshot->sessions[at]->hosts[i].is_allocator;
-    return count;
+    struct snapshot_walk walk = {0};
+    return snapshot_next_allocator(snapshot, &walk) && !snapshot_next_allocator(snapshot, &walk);
 }
 
 static bool host_check(const struct check_snapshots *snapshots, const struct snapshot_session *session,
@@ -113,17 +108,11 @@ bool check_snapshots_all(const struct check_snapshots *snapshots, const struct s
                          const struct snapshot *before, size_t *count, struct err *err)
 {
     struct takens takens = {0};
-    bool is_kept = true, is_alone = allocators_count(found) == 1;
+    struct snapshot_walk walk = {0};
+    bool is_kept = true, is_alone = has_one(found);
     takens_read(snapshots, before, &takens);
-    for (size_t at = 0; at < found->session_count && is_kept; at++) {
-        const struct snapshot_session *session = found->sessions[at];
-        for (size_t i = 0; i < session->host_count && is_kept; i++) {
-            if (!session->hosts[i].is_allocator)
-                continue;
-            is_kept = host_check(snapshots, session, &session->hosts[i], &takens, is_alone, err);
-            (*count)++;
-        }
-    }
+    for (const struct snapshot_host *host; is_kept && (host = snapshot_next_allocator(found, &walk)); (*count)++)
+        is_kept = host_check(snapshots, walk.session, host, &takens, is_alone, err);
     free(takens.items);
     return is_kept;
 }

@@ -84,12 +84,9 @@ static void print_host(struct each_snapshot *each, const struct snapshot_session
 
 static void each_snapshot_print(struct each_snapshot *each, const struct snapshot *snapshot)
 {
-    for (size_t at = 0; at < snapshot->session_count; at++) {
-        const struct snapshot_session *session = snapshot->sessions[at];
-        for (size_t i = 0; i < session->host_count; i++)
-            if (session->hosts[i].is_allocator)
-                print_host(each, session, &session->hosts[i]);
-    }
+    struct snapshot_walk walk = {0};
+    for (const struct snapshot_host *host; (host = snapshot_next_allocator(snapshot, &walk));)
+        print_host(each, walk.session, host);
     for (size_t at = 0; each->snapshot_count > 0 && at < snapshot->session_count; at++) {
         struct modules modules;
         modules_open(each->store, snapshot->sessions[at], NULL, &modules);

@@ -39,6 +39,19 @@ const struct snapshot_host *snapshot_host(const struct snapshot_session *session
     return NULL;
 }
 
+const struct snapshot_host *snapshot_next_allocator(const struct snapshot *snapshot, struct snapshot_walk *walk)
+{
+    for (; snapshot && walk->session_at < snapshot->session_count; walk->session_at++, walk->host_at = 0) {
+        walk->session = snapshot->sessions[walk->session_at];
+        while (walk->host_at < walk->session->host_count) {
+            const struct snapshot_host *host = &walk->session->hosts[walk->host_at++];
+            if (host->is_allocator)
+                return host;
+        }
+    }
+    return NULL;
+}
+
 const struct log_text_failure *snapshot_failure(const struct snapshot_session *session)
 {
     for (size_t at = 0; at < session->text_count; at++)

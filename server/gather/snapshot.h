@@ -132,6 +132,14 @@ struct snapshot {
 const struct snapshot_session *snapshot_session(const struct snapshot *snapshot, const char *id);
 const struct snapshot_host *snapshot_host(const struct snapshot_session *session, const char *id);
 
+/* How far a walk over the allocator snapshots has come; zeroed at its begin. */
+struct snapshot_walk {
+    size_t session_at, host_at;
+    const struct snapshot_session *session; /* of the host that was given last */
+};
+/* The next allocator snapshot of PyTorch, session by session; NULL: there are no more. `snapshot` may be NULL. */
+const struct snapshot_host *snapshot_next_allocator(const struct snapshot *snapshot, struct snapshot_walk *walk);
+
 /* The first one that its texts tell of, of those that were read; NULL. */
 const struct log_text_failure *snapshot_failure(const struct snapshot_session *session);
 
