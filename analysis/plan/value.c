@@ -233,31 +233,61 @@ struct value_visited {
     uint64_t key;
     uint32_t mark;
 };
-enum { VISITED_SLOTS = VALUE_PLACES_MAX * 4 };
+/* Nearly all values are at a handful of places: room for more is made when there are more. */
+enum { PLACES_FIRST = 64, SLOTS_A_PLACE = 4 };
+
+static void room_make(struct value_walk *walk, uint32_t places)
+{
+    walk->place_room = places;
+    walk->places = arena_array(walk->arena, struct value, places);
+    walk->visited = arena_array(walk->arena, struct value_visited, (size_t)places * SLOTS_A_PLACE);
+}
 
 void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_t steps, struct arena *arena)
 {
-    *walk = (struct value_walk){.graph = graph, .steps_left = steps};
-    walk->places = arena_array(arena, struct value, VALUE_PLACES_MAX);
-    walk->visited = arena_array(arena, struct value_visited, VISITED_SLOTS);
+    *walk = (struct value_walk){.graph = graph, .steps_left = steps, .arena = arena};
+    room_make(walk, PLACES_FIRST);
     walk->phases = arena_array(arena, uint8_t, (size_t)graph->hlo->instruction_count + 1);
+}
+
+/* The slot of a place: its own, or the one that it can have. */
+static struct value_visited *slot_of(const struct value_walk *walk, uint64_t key)
+{
+    size_t count = (size_t)walk->place_room * SLOTS_A_PLACE;
+    size_t slot = (size_t)(hash_number(key, (uint64_t)(uintptr_t)walk->visited) % count);
+    while (walk->visited[slot].mark == walk->visited_mark && walk->visited[slot].key != key)
+        slot = (slot + 1) % count;
+    return &walk->visited[slot];
+}
+
+static void place_put(struct value_walk *walk, struct value place)
+{
+    uint64_t key = (uint64_t)place.at << 32 | place.element;
+    *slot_of(walk, key) = (struct value_visited){key, walk->visited_mark};
+    walk->places[walk->place_count++] = place;
+}
+
+static void room_double(struct value_walk *walk)
+{
+    const struct value *places = walk->places;
+    uint32_t count = walk->place_count;
+    room_make(walk, walk->place_room * 2);
+    walk->place_count = 0;
+    for (uint32_t i = 0; i < count; i++)
+        place_put(walk, places[i]);
 }
 
 static void place_add(struct value_walk *walk, uint32_t at, uint32_t element)
 {
-    if (at == HLO_NONE)
+    if (at == HLO_NONE || slot_of(walk, (uint64_t)at << 32 | element)->mark == walk->visited_mark)
         return;
-    uint64_t key = (uint64_t)at << 32 | element;
-    size_t slot = (size_t)(hash_number(key, (uint64_t)(uintptr_t)walk->visited) % VISITED_SLOTS);
-    for (; walk->visited[slot].mark == walk->visited_mark; slot = (slot + 1) % VISITED_SLOTS)
-        if (walk->visited[slot].key == key)
-            return;
     if (walk->place_count == VALUE_PLACES_MAX) {
         walk->is_cut = true;
         return;
     }
-    walk->visited[slot] = (struct value_visited){key, walk->visited_mark};
-    walk->places[walk->place_count++] = (struct value){at, element};
+    if (walk->place_count == walk->place_room)
+        room_double(walk);
+    place_put(walk, (struct value){at, element});
 }
 
 static void into_loop(struct value_walk *walk, uint32_t loop_at, uint32_t element)

@@ -32,14 +32,16 @@ struct value_walk {
     const struct graph *graph;
     uint64_t steps_left;  /* of all walks together, back and forward */
     struct value *places; /* where the value was met: itself, and what it is under other names */
-    uint32_t place_count;
+    uint32_t place_count, place_room;
     bool is_cut;     /* it is at more places than are followed, or the steps are used up: some readers were left out */
     bool of_buffers; /* what copies a value or computes with it reads it: copies and fusions are not gone into */
     struct value loop; /* the element of a loop's state that it began and that the loop's body changes */
     struct value_visited *visited;
     uint32_t visited_mark;
     uint8_t *phases; /* by instruction: value_phases, once it was asked for; 0: not yet */
+    struct arena *arena;
 };
+/* `arena` outlives the walk, which takes more of it where a value is at many places. */
 void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_t steps, struct arena *arena);
 
 /* Where a value was made. Fusions are opened: the result may lie in one. A loop's element is what its body computes for
