@@ -5,6 +5,7 @@
  * other layer and in no other type; of attention scores no mask of their last two dimensions either. */
 #include "whatif/change_kinds.h"
 
+#include "base/map.h"
 #include "base/sum.h"
 #include "plan/pattern.h"
 #include "read/hlo/shape.h"
@@ -15,32 +16,42 @@
 
 /* ---- what attention stores instead ---- */
 
-/* How long a head is, by the product that makes scores of that shape; 0: there is none. */
-static int64_t head_of(const struct variant *variant, const struct shape_array *scores)
+/* How long a head is, by the product that makes scores of the shape with the hash `wanted`; 0: there is none. */
+static uint32_t head_find(const struct variant *variant, const struct flops *flops, uint64_t wanted)
 {
     const struct graph *graph = variant->plan->graph;
     const struct leaves *leaves = &variant->dimensions.leaves;
-    struct flops flops;
-    uint64_t wanted = shape_array_hash_any_order(scores);
-    flops_build(&variant->dimensions, variant->arena, &flops);
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
         const struct variant_row one = {.leaf = leaves->first[at]};
         struct shape_array array;
         if (graph_op(graph, at) != GRAPH_DOT || leaves_count(leaves, at) != 1 || !alike_array(variant, &one, &array) ||
             shape_array_hash_any_order(&array) != wanted)
             continue;
-        double runs = flops.runs[graph->hlo->instructions[at].computation_at];
-        double each = flops_of(&flops, at) / (2 * (double)shape_array_elements(&array) * (runs > 0 ? runs : 1));
-        return each >= 1 && each < (double)INT32_MAX ? (int64_t)each : 0;
+        double runs = flops->runs[graph->hlo->instructions[at].computation_at];
+        double each = flops_of(flops, at) / (2 * (double)shape_array_elements(&array) * (runs > 0 ? runs : 1));
+        return each >= 1 && each < (double)INT32_MAX ? (uint32_t)each : 0;
     }
     return 0;
+}
+
+/* `heads`: those that were found, by the hash of the scores' shape. */
+static int64_t head_of(const struct variant *variant, struct flops *flops, struct map *heads,
+                       const struct shape_array *scores)
+{
+    uint64_t wanted = shape_array_hash_any_order(scores);
+    if (heads->count == 0)
+        flops_build(&variant->dimensions, variant->arena, flops);
+    if (map_get(heads, wanted) == MAP_NONE)
+        map_put(heads, wanted, head_find(variant, flops, wanted), false);
+    return map_get(heads, wanted);
 }
 
 /* In blocks of queries a part of the scores is there at a time, and going backward the loop reads its queries again. */
 static void blocks_add(struct variant *variant, const bool *flags, uint32_t count)
 {
-    int64_t head = -1;
-    uint64_t head_is_of = 0;
+    struct flops flops = {0};
+    struct map heads;
+    map_init(&heads, variant->arena, 0);
     for (uint32_t i = 0; i < count; i++) {
         struct variant_row row = variant->rows[i];
         struct shape_array array;
@@ -53,10 +64,7 @@ static void blocks_add(struct variant *variant, const bool *flags, uint32_t coun
             variant->rows[i].layers = blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX;
             continue;
         }
-        if (head < 0 || head_is_of != shape_array_hash_any_order(&array)) {
-            head_is_of = shape_array_hash_any_order(&array);
-            head = head_of(variant, &array);
-        }
+        int64_t head = head_of(variant, &flops, &heads, &array);
         if (head == 0 || elements < keys || elements > SUM_MAX_BYTES)
             continue;
         row.added_bytes = elements / keys * head * (int64_t)shape_type_bytes(array.type);

@@ -10,6 +10,8 @@
 static int64_t scanned_size(const struct dimensions *dimensions, uint32_t at)
 {
     const struct graph *graph = dimensions->graph;
+    if (graph_op(graph, at) != GRAPH_SLICE && graph_op(graph, at) != GRAPH_UPDATE) /* most are neither */
+        return 0;
     struct str opcode = hlo_instruction_opcode(graph->hlo, at);
     bool is_update = str_equal(opcode, STR("dynamic-update-slice"));
     if (!is_update && !str_equal(opcode, STR("dynamic-slice")))
