@@ -130,6 +130,7 @@ def test_a_host_with_another_batch_is_odd(t, database):
     for params in ({}, {"job": "calm"}):
         found = t.serve(f"--catalog={database.url}").get_json("/api/v1/fleet/hosts", **params)["data"]["rows"]
         equal([(row["commit"], row["host"], row["host_count"]) for row in found if row["job"] == "calm"], [("c7", "host1", 4)])
+        equal({(row["commit"], row["host"]) for row in queries.ask(database, "hosts") if row["job"] == "calm"}, {("c7", "host1")})
 
 
 def test_rows_of_before_configurations_keep_their_points(t, database):

@@ -55,6 +55,46 @@ def test_the_queries_take_rows_of_memviewd(t, database):
         ask(database, name)
 
 
+def test_two_hosts_that_differ_are_both_told(t, database):
+    """by the query as by the page; and not those that are as far apart as noise is, or of no job"""
+    database.apply_schema()
+    planted.plant(database)
+    database.execute("DELETE FROM memviewd.rows WHERE job IN ('calm', 'odd') AND host IN ('host0', 'host3') AND commit IN ('c3', 'c4');"
+                     "UPDATE memviewd.rows SET needed_bytes = needed_bytes + (1 << 21) WHERE job = 'calm' AND commit = 'c4' AND host = 'host1';"
+                     "UPDATE memviewd.rows SET job = NULL WHERE job = 'leaky' AND commit IN ('c5', 'c15');"
+                     "SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.rows UNION SELECT point_id FROM memviewd.points)); ANALYZE")
+    asked = {(row["job"], row["commit"], row["host"]) for row in ask(database, "hosts")}
+    equal(asked, {("odd", f"c{day}", planted.ODD_HOST) for day in range(planted.DAYS)} | {("odd", day, "host1") for day in ("c3", "c4")})
+    shown = t.serve(f"--catalog={database.url}").get_json("/api/v1/fleet/hosts")["data"]["rows"]
+    equal({(row["job"], row["commit"], row["host"]) for row in shown}, asked)
+
+
+def test_categories_are_all_asked_for(t, database):
+    database.apply_schema()
+    heads = {row["column_name"] for row in database.rows("SELECT column_name FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'points' "
+                                                         "AND column_name LIKE 'category\\_%\\_bytes'")}
+    assert len(heads) > 10, heads
+    for name in ("categories.sql", "grafana.json"):
+        with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+            pairs = re.findall(r"\('(\w+)', [wp]\.(category_\w+_bytes)\)", file.read())
+        equal(({column for _, column in pairs}, len(pairs)), (heads, len(heads)), name)
+        assert all(column == f"category_{category}_bytes" for category, column in pairs), name
+
+
+def test_programs_since_are_those_of_the_view(t, database):
+    """with the hosts of a session that are older than the moment"""
+    database.apply_schema()
+    planted.plant(database)
+    database.execute("UPDATE memviewd.rows SET session = job || commit, modified_at = modified_at - interval '3 hours' WHERE host = 'host0';"
+                     "UPDATE memviewd.rows SET session = job || commit WHERE host <> 'host0';"
+                     "SELECT memviewd.points_refresh(array(SELECT DISTINCT point_id FROM memviewd.rows)); ANALYZE")
+    for moment in ("now() - interval '9 days'", "now() - interval '9 days 1 hour'", "'-infinity'", "now()"):
+        ordered = f"FROM memviewd.%s WHERE last_at > {moment} ORDER BY job, commit, module"
+        expected = database.rows("SELECT * " + ordered % "programs")
+        equal(database.rows("SELECT * " + ordered % f"programs_since({moment})"), expected)
+        equal(len(expected) > 0, moment != "now()")
+
+
 # ---- the dashboard, with macros as Grafana writes them out ----
 # Source: pkg/tsdb/grafana-postgresql-datasource/macros.go and the format "sqlstring" of its variables.
 

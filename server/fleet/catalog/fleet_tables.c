@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAMETERS_MAX = 16, NUMBER_SIZE = 24 };
+enum { PARAMETERS_MAX = 24, NUMBER_SIZE = 24 };
+/* A point whose hosts differ has two rows. */
+enum { POINTS_APART_MAX = FLEET_TABLES_MAX / 2 + 1 };
 
 /* A statement that is put together of our own words; what others say are its parameters. */
 struct statement {
@@ -99,17 +101,70 @@ static void tables_write(struct statement *statement, const struct asked_of *of)
         buf_text(&statement->sql, of->rows ? " FROM memviewd.rows AS r" : " FROM memviewd.points AS p");
 }
 
-/* Of commits whose hosts differ: within a point, or by a batch of their own, which makes several points. */
-static void hosts_add(struct statement *statement, const struct fleet_filter *filter)
+/* ---- hosts that differ ---- */
+
+/* Of points `p` of a job: what their own columns can tell of a filter. */
+static void point_conditions_write(struct statement *statement, const struct fleet_filter *filter)
 {
-    buf_text(&statement->sql, " AND ((p.host_count > 1 AND (p.needed_min_bytes < p.needed_bytes"
-                              " OR (p.needed_bytes IS NULL AND p.peak_min_bytes < p.peak_max_bytes)))"
-                              " OR (p.job, p.commit, p.module) IN (SELECT q.job, q.commit, q.module"
-                              " FROM memviewd.points AS q WHERE q.configuration IS NOT NULL");
-    equal_add(statement, "q", "job", filter->job);
-    buf_text(&statement->sql, " GROUP BY q.job, q.commit, q.module, q.kind, q.memory_space,"
-                              " split_part(q.configuration, ', batch ', 1) HAVING count(*) > 1))");
+    buf_text(&statement->sql, " FROM memviewd.points AS p WHERE p.job IS NOT NULL");
+    equal_add(statement, "p", "job", filter->job);
+    equal_add(statement, "p", "commit", filter->commit);
+    equal_add(statement, "p", "module", filter->module);
+    equal_add(statement, "p", "kind", filter->kind);
+    time_add(statement, "p.last_at >=", filter->since_ms, statement->numbers[0]);
+    time_add(statement, "p.first_at <", filter->until_ms, statement->numbers[1]);
 }
+
+/* The points whose hosts are more than 1 MiB apart, which no host is that does not differ, by an index of the
+ * schema's. */
+static const char IS_APART[] = "p.host_count > 1 AND (p.needed_bytes - p.needed_min_bytes > 1048576"
+                               " OR (p.needed_bytes IS NULL AND p.peak_max_bytes - p.peak_min_bytes > 1048576))";
+
+/* Hosts differ within a point; or by a batch of their own, which makes several points, that are looked for among the
+ * newest. Of all these as many are taken as have the rows that are wanted. */
+static void apart_write(struct statement *statement, const struct fleet_filter *filter)
+{
+    struct buf *sql = &statement->sql;
+    buf_text(sql, "WITH newest AS MATERIALIZED (SELECT p.point_id, p.last_at, p.row_count, p.job, p.commit, p.module,"
+                  " p.kind, p.memory_space, p.configuration");
+    point_conditions_write(statement, filter);
+    buf_format(sql, " ORDER BY p.last_at DESC NULLS LAST, p.point_id LIMIT %d), ", FLEET_TABLES_MAX + 1);
+    buf_text(sql, "apart AS ((SELECT p.point_id, p.last_at, p.row_count");
+    point_conditions_write(statement, filter);
+    buf_format(sql, " AND %s ORDER BY p.last_at DESC NULLS LAST, p.point_id LIMIT %d) UNION ", IS_APART,
+               POINTS_APART_MAX);
+    buf_text(sql, "SELECT each.* FROM (SELECT array_agg(point_id) AS ids, array_agg(last_at) AS times,"
+                  " array_agg(row_count) AS counts FROM newest WHERE configuration LIKE '%, batch %'"
+                  " GROUP BY job, commit, module, kind, memory_space, split_part(configuration, ', batch ', 1)"
+                  " HAVING count(*) > 1) AS beside, unnest(ids, times, counts) AS each), ");
+    buf_text(sql, "wanted AS (SELECT point_id, last_at, sum(row_count) OVER (ORDER BY last_at DESC NULLS LAST,"
+                  " point_id) - row_count AS rows_before FROM apart) ");
+}
+
+static void row_conditions_write(struct statement *statement, const struct fleet_filter *filter)
+{
+    equal_add(statement, "r", "host", filter->host);
+    equal_add(statement, "r", "user_name", filter->user);
+    label_add(statement, filter);
+}
+
+static void hosts_write(struct statement *statement, const struct fleet_tables_asked *asked)
+{
+    const struct fleet_filter *filter = asked->filter;
+    bool is_of_rows = filter->host || filter->user || filter->label_key; /* of a point's rows there may be few */
+    apart_write(statement, filter);
+    columns_write(statement, asked->columns, true);
+    buf_text(&statement->sql, " FROM wanted AS w JOIN memviewd.rows AS r ON r.point_id = w.point_id"
+                              " WHERE r.verdict IS NOT NULL");
+    if (!is_of_rows)
+        buf_format(&statement->sql, " AND w.rows_before <= %d", FLEET_TABLES_MAX);
+    row_conditions_write(statement, filter);
+    time_add(statement, "r.modified_at >=", filter->since_ms, statement->numbers[0]);
+    time_add(statement, "r.modified_at <", filter->until_ms, statement->numbers[1]);
+    buf_format(&statement->sql, " ORDER BY w.last_at DESC NULLS LAST, w.point_id, r.id LIMIT %d", FLEET_TABLES_MAX + 1);
+}
+
+/* ---- all others ---- */
 
 static void conditions_write(struct statement *statement, const struct fleet_tables_asked *asked,
                              const struct asked_of *of, bool is_labelled)
@@ -119,20 +174,18 @@ static void conditions_write(struct statement *statement, const struct fleet_tab
     if (of->rows)
         buf_text(&statement->sql, " AND r.verdict IS NOT NULL");
     if (asked->is_of_hosts)
-        hosts_add(statement, filter);
+        buf_format(&statement->sql, " AND %s", IS_APART);
     equal_add(statement, of->own, "job", filter->job);
     equal_add(statement, of->own, "commit", filter->commit);
     equal_add(statement, of->own, "module", filter->module);
     equal_add(statement, of->own, "kind", filter->kind);
-    equal_add(statement, "r", "host", filter->host);
-    equal_add(statement, "r", "user_name", filter->user);
-    label_add(statement, filter);
+    row_conditions_write(statement, filter);
     time_add(statement, of->rows ? "r.modified_at >=" : "p.last_at >=", filter->since_ms, statement->numbers[0]);
     time_add(statement, of->rows ? "r.modified_at <" : "p.first_at <", filter->until_ms, statement->numbers[1]);
 }
 
 /* The newest first, by an index of the schema's. */
-static void statement_write(struct statement *statement, const struct fleet_tables_asked *asked)
+static void newest_write(struct statement *statement, const struct fleet_tables_asked *asked)
 {
     const struct asked_of of = asked_of(asked);
     columns_write(statement, asked->columns, of.rows);
@@ -140,6 +193,11 @@ static void statement_write(struct statement *statement, const struct fleet_tabl
     conditions_write(statement, asked, &of, true);
     buf_format(&statement->sql, " ORDER BY %s DESC NULLS LAST, %s LIMIT %d", of.rows ? "r.modified_at" : "p.last_at",
                of.rows ? "r.id" : "p.point_id", FLEET_TABLES_MAX + 1);
+}
+
+static void statement_write(struct statement *statement, const struct fleet_tables_asked *asked)
+{
+    (asked->is_of_hosts ? hosts_write : newest_write)(statement, asked);
     buf_char(&statement->sql, '\0');
 }
 
