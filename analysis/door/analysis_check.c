@@ -2,6 +2,7 @@
  * door/analysis_check.c: programs against limits and a baseline: see analysis.h, "Checks". */
 #include "check/write.h"
 #include "door/analysis_subject.h"
+#include "plan/configuration.h"
 
 #include <stdlib.h>
 
@@ -112,6 +113,29 @@ bool analysis_check_module(struct analysis_check *check, const char *file, const
     if (adding.child != NULL)
         arena_free(adding.child);
     return try_it(check, analysis_check_keep, &adding, err);
+}
+
+static void configuration_make(struct job *job, const void *in, void *out, struct err *err)
+{
+    const struct analysis_subject *module = in;
+    const char *text = configuration_text(&module->plan, &job->arena);
+    (void)err;
+    if (text != NULL)
+        buf_text(out, text);
+}
+
+bool analysis_module_configuration(const struct analysis_subject *module, struct buf *out)
+{
+    struct job job = {0};
+    struct err unsaid = ERR_INIT;
+    size_t before = out->length;
+    if (module->kind != ANALYSIS_MODULE)
+        return false;
+    arena_init(&job.arena, LIMIT_BYTES, &unsaid);
+    arena_allot_work(&job.arena, WORK);
+    job_try(&job, configuration_make, module, out, &unsaid);
+    arena_free(&job.arena);
+    return !err_is_set(&unsaid) && out->length > before;
 }
 
 bool analysis_check_snapshot(struct analysis_check *check, const char *file, const char *name,

@@ -11,7 +11,7 @@
 #define PREFIX "catalog:"
 #define NEWEST "newest"
 
-enum column { MODULE, SPACE, NEEDED, LOGDIR, FILE_PATH, SHA256 };
+enum column { MODULE, SPACE, NEEDED, LOGDIR, FILE_PATH, SHA256, CONFIGURATION };
 
 bool check_catalog_is(const char *baseline) { return strncmp(baseline, PREFIX, strlen(PREFIX)) == 0; }
 
@@ -36,6 +36,7 @@ static void modules_take(struct check_catalog *modules)
         struct check_catalog_module *module = &modules->modules[modules->count];
         const char *space = catalog_cell(answer, row, SPACE), *needed = catalog_cell(answer, row, NEEDED);
         *module = (struct check_catalog_module){catalog_cell(answer, row, MODULE), space ? space : "",
+                                                catalog_cell(answer, row, CONFIGURATION),
                                                 needed ? strtoll(needed, NULL, 10) : -1, NULL};
         if (!module->name || module->needed_bytes < 0)
             continue;
@@ -89,7 +90,8 @@ static char *newest_find(struct catalog *catalog, const char *job, const char *c
 static bool check_catalog_ask(struct check_catalog *modules, const char *job, const char *commit, const char *url)
 {
     static const char sql[] =
-        "SELECT p.module, p.memory_space, p.needed_bytes, r.logdir, r.file, r.content_sha256 FROM points AS p JOIN "
+        "SELECT p.module, p.memory_space, p.needed_bytes, r.logdir, r.file, r.content_sha256, "
+        "CASE WHEN NOT r.labels ? 'configuration' THEN p.configuration END FROM points AS p JOIN "
         "rows AS r ON r.id = p.row_id WHERE p.job = $1 AND p.commit = $2 AND p.kind = 'module' AND p.module IS NOT "
         "NULL AND p.needed_bytes IS NOT NULL ORDER BY p.needed_bytes DESC, p.point_id";
     struct err err = ERR_INIT;
@@ -130,12 +132,20 @@ bool check_catalog_read(struct check_catalog *modules, const char *baseline, con
     return is_good && modules->count > 0;
 }
 
-const struct check_catalog_module *check_catalog_find(const struct check_catalog *modules, const char *name)
+const struct check_catalog_module *check_catalog_find(const struct check_catalog *modules, const char *name,
+                                                      const char *configuration)
 {
-    for (size_t at = 0; at < modules->count; at++)
-        if (strcmp(modules->modules[at].name, name) == 0)
-            return &modules->modules[at];
-    return NULL;
+    const struct check_catalog_module *largest = NULL;
+    for (size_t at = 0; at < modules->count; at++) {
+        const struct check_catalog_module *module = &modules->modules[at];
+        if (strcmp(module->name, name) != 0)
+            continue;
+        if (configuration && module->configuration && strcmp(module->configuration, configuration) == 0)
+            return module;
+        if (!largest)
+            largest = module;
+    }
+    return largest;
 }
 
 void check_catalog_free(struct check_catalog *modules)

@@ -129,14 +129,14 @@ static void baseline_close(struct baseline *baseline)
         check_catalog_free(&baseline->catalog);
 }
 
-/* Of several of one name the largest is the largest, and so on; the catalog knows the largest of all hosts alone. */
+/* Of several of one name the largest is the largest, and so on. */
 static const struct modules_entry *baseline_of(struct baseline *baseline, const struct modules_entry *entry)
 {
     struct side *side = &baseline->side;
     for (size_t at = 0; at < side->count; at++) {
         if (side->is_taken[at] || strcmp(name_of(side->entries[at]), name_of(entry)) != 0)
             continue;
-        side->is_taken[at] = !baseline->is_of_catalog;
+        side->is_taken[at] = true;
         return side->entries[at];
     }
     return NULL;
@@ -161,13 +161,55 @@ static bool module_open(struct store *store, const struct modules_entry *entry, 
     return subjects_open(store, &place, subject, err);
 }
 
-/* What the catalog says of it, where its program is not there any more. */
-static struct analysis_check_baseline figures_of(const struct baseline *baseline, const char *name)
+/* free(); NULL: not known. */
+static char *configuration_of(const struct subject *module)
 {
-    const struct check_catalog_module *module =
-        baseline->is_of_catalog ? check_catalog_find(&baseline->catalog, name) : NULL;
-    return module ? (struct analysis_check_baseline){NULL, module->space_name, module->needed_bytes}
-                  : (struct analysis_check_baseline){0};
+    struct buf text = BUF_INIT;
+    char *configuration = analysis_module_configuration(module->core, &text) && !text.failed
+                              ? memory_format("%.*s", (int)text.length, text.data)
+                              : NULL;
+    buf_free(&text);
+    return configuration;
+}
+
+/* Opens the program that the catalog's module is, where one of the files that are still there has it: of several of
+ * that name the one of its configuration. */
+static bool catalog_open_program(struct store *store, const struct side *side,
+                                 const struct check_catalog_module *module, struct subject *found)
+{
+    bool is_found = false;
+    for (size_t at = 0; at < side->count && !is_found && module->path; at++) {
+        struct err unsaid = ERR_INIT;
+        if (strcmp(name_of(side->entries[at]), module->name) != 0 ||
+            !module_open(store, side->entries[at], found, &unsaid))
+            continue;
+        char *configuration = configuration_of(found);
+        is_found = !module->configuration || !configuration || strcmp(configuration, module->configuration) == 0;
+        free(configuration);
+        if (!is_found)
+            subjects_close(found);
+    }
+    return is_found;
+}
+
+/* What the catalog knows of a module of that name, as far as it does. */
+static struct analysis_check_baseline catalog_baseline(struct store *store, const struct baseline *against,
+                                                       const char *name, const struct subject *checked,
+                                                       struct subject *program)
+{
+    char *configuration = configuration_of(checked);
+    const struct check_catalog_module *module = check_catalog_find(&against->catalog, name, configuration);
+    struct analysis_check_baseline baseline = {0};
+    if (module) {
+        if (configuration && module->configuration && strcmp(configuration, module->configuration) != 0)
+            log_line("%s: is compiled for %s; the catalog has it for %s, which it is compared with", name,
+                     configuration, module->configuration);
+        baseline = (struct analysis_check_baseline){NULL, module->space_name, module->needed_bytes};
+        if (catalog_open_program(store, &against->side, module, program))
+            baseline.module = program->core;
+    }
+    free(configuration);
+    return baseline;
 }
 
 static bool check_one(struct analysis_check *check, struct store *store, const struct side *side,
@@ -176,14 +218,17 @@ static bool check_one(struct analysis_check *check, struct store *store, const s
     char room[PATH_MAX_BYTES], why[ERR_DESCRIPTION_SIZE];
     struct subject module = {0}, baseline = {0};
     struct err fault = ERR_INIT;
-    const struct modules_entry *before = baseline_of(against, entry);
-    struct analysis_check_baseline figures = figures_of(against, name_of(entry));
+    const struct modules_entry *before = against->is_of_catalog ? NULL : baseline_of(against, entry);
+    struct analysis_check_baseline held = {0};
     const char *path = path_of(side, entry->file->file->path, room);
     bool is_kept, is_open = module_open(store, entry, &module, &fault) &&
                             (!before || module_open(store, before, &baseline, &fault));
-    figures.module = baseline.core;
+    if (is_open && against->is_of_catalog)
+        held = catalog_baseline(store, against, name_of(entry), &module, &baseline);
+    else
+        held.module = baseline.core;
     if (is_open)
-        is_kept = analysis_check_module(check, path, name_of(entry), module.core, &figures, err);
+        is_kept = analysis_check_module(check, path, name_of(entry), module.core, &held, err);
     else
         is_kept = analysis_check_fault(check, path, name_of(entry), err_describe(&fault, why), err);
     subjects_close(&module);

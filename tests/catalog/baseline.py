@@ -37,6 +37,30 @@ def test_a_commit_of_the_catalog_is_a_baseline(t, database):
     assert 'name="grown"' in told and "donation" not in told, told
 
 
+def test_of_several_configurations_the_same_is_a_baseline(t, database):
+    """with its program or without; where there is none the largest, and a line says so"""
+    before, after = (os.path.join(t.fixtures, "programs", name) for name in ("z-base", "z-plus1"))
+    writing.index(t, database, before, "--label=job=bert@large", "--label=commit=c1")
+    as_path = json.loads(t.run("check", after, "--format=json", "--baseline=" + before).stdout)
+    own = database.value("SELECT configuration FROM memviewd.rows WHERE kind = 'module'")
+    names = ", ".join(row["column_name"] for row in database.rows(
+        "SELECT column_name FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'rows' AND column_name NOT IN ('id', 'needed_bytes', 'configuration', 'point_id')"))
+    database.execute(f"INSERT INTO memviewd.rows (id, needed_bytes, configuration, {names}) SELECT 'twice', needed_bytes * 2, '99 devices, batch 7', {names} FROM memviewd.rows WHERE kind = 'module';"
+                     "SELECT memviewd.points_refresh(array(SELECT DISTINCT point_id FROM memviewd.rows))")
+    equal(check(t, database, after, status=1), as_path)
+    database.execute("UPDATE memviewd.rows SET content_sha256 = ''")
+    (module,) = check(t, database, after, status=1)["modules"]
+    equal(module["baseline_bytes"], as_path["modules"][0]["baseline_bytes"])
+    database.execute("DELETE FROM memviewd.rows WHERE id <> 'twice'; SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.points))")
+    (module,) = check(t, database, after, status=0)["modules"]
+    equal(module["baseline_bytes"], 2 * as_path["modules"][0]["baseline_bytes"])
+    said = t.run("check", after, "--baseline=catalog:bert@large@c1", f"--catalog={database.url}").stderr
+    assert f"is compiled for {own}; the catalog has it for 99 devices, batch 7, which it is compared with" in said, said
+    database.execute("""UPDATE memviewd.rows SET labels = labels || '{"configuration": "99 devices, batch 7"}'""")
+    said = t.run("check", after, "--baseline=catalog:bert@large@c1", f"--catalog={database.url}").stderr
+    assert "is compiled for" not in said, said
+
+
 def test_the_newest_commit_is_a_baseline(t, database):
     """of all, or of those with a label: first seen last"""
     before, after = (os.path.join(t.fixtures, "programs", name) for name in ("z-base", "z-plus1"))
