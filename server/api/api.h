@@ -5,7 +5,7 @@
  * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_fleet.c (what many jobs
  * take), api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make
- * it fit), api_profiles.c (device profiles), api_metrics.c (figures for Prometheus), api_uploads.c (files that a reader
+ * it fit), api_profiles.c (device profiles), api_metrics.c and api_metrics_jobs.c (figures for Prometheus), api_uploads.c (files that a reader
  * uploaded), api_confirmations.c (changes that the compiler is asked about), api_captures.c (traces of
  * running jobs), api_live.c (what they have in use), api_capacity.c (how much memory devices have), api_batch.c
  * (several questions in one request), api_shared.c. */
@@ -25,6 +25,8 @@ struct response *api_login(const struct server *server, const struct request *re
 struct response *api_about(const struct server *server, const struct request *request);
 struct response *api_rescan(const struct server *server, const struct request *request);
 struct response *api_metrics(const struct server *server, const struct request *request);
+/* Of the catalog; without one there are families without samples. */
+struct response *api_metrics_jobs(const struct server *server, const struct request *request);
 struct response *api_tools(const struct server *server, const struct request *request);
 /* Several questions at once, each a path below /api/v1/ with its query. */
 struct response *api_batch(const struct server *server, const struct request *request);

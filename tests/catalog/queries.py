@@ -95,6 +95,35 @@ def test_programs_since_are_those_of_the_view(t, database):
         equal(len(expected) > 0, moment != "now()")
 
 
+def test_gauges_of_jobs_are_the_newest_of_each(t, database):
+    """for Prometheus; whatever a job is called"""
+    name = 'a "b" \\ c\nd'
+    database.apply_schema()
+    planted.plant(database)
+    database.execute("UPDATE memviewd.rows SET job = E'a \"b\" \\\\ c\\nd', configuration = '8 devices' WHERE job = 'creeping'; UPDATE memviewd.rows SET module = 'small', needed_bytes = 1 WHERE job = 'calm' AND host = 'host3';"
+                     "SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.points UNION SELECT point_id FROM memviewd.rows))")
+    known_regressions(t, database)
+    answer = t.serve(f"--catalog={database.url}").ask("/metrics/jobs")
+    equal((answer.status, answer.headers["content-type"]), (200, "text/plain; version=0.0.4; charset=utf-8"))
+    samples = {}
+    for line in answer.text.splitlines():
+        if line.startswith("#"):
+            continue
+        family, labels, value = re.fullmatch(r"(\w+)\{(.*)\} (\d+)", line).groups()
+        labels = {key: value.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\") for key, value in re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels)}
+        assert samples.setdefault((family, labels["job"]), (int(value), labels)) == (int(value), labels), line
+    equal({job for _, job in samples}, {"calm", "leaky", "odd", name, "failing"})
+    needed = {job: value for (family, job), (value, _) in samples.items() if family == "memviewd_job_needed_bytes"}
+    truth = {job: max(planted.needed(job, planted.DAYS - 1, host) for host in range(4 - (job == "calm"))) for job in ("calm", "leaky", "odd", "failing")}
+    equal(needed, {**truth, name: max(planted.needed("creeping", planted.DAYS - 1, host) for host in range(4))})
+    equal(samples["memviewd_job_needed_bytes", name][1], {"job": name, "module": "jit_train_step", "memory_space": "HBM", "configuration": "8 devices"})
+    for family, truth in (("failures", {"failing": 1}), ("regressions", {"leaky": 1})):
+        equal({job: value for (of, job), (value, _) in samples.items() if of == f"memviewd_job_{family}" and value}, truth)
+    equal({value for (family, _), (value, _) in samples.items() if family == "memviewd_job_capacity_bytes"}, {planted.CAPACITY})
+    database.stop()
+    equal(t.serve(f"--catalog={database.url}").ask("/metrics/jobs").status, 503)
+
+
 # ---- the dashboard, with macros as Grafana writes them out ----
 # Source: pkg/tsdb/grafana-postgresql-datasource/macros.go and the format "sqlstring" of its variables.
 
