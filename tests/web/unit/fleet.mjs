@@ -67,6 +67,18 @@ export function run({ test, equal }) {
     equal([names([line({ host: 'h' }), line({ host: null })], 'host'), names([line({ host: 'h' }), line({ host: 'h', module: 'n' })], 'host')], [['h', 'host not known'], ['h m', 'h n']]);
   });
 
+  test('lines of one name are told apart by their configuration, and by their memory space', () => {
+    const names = (lines) => named(lines.map(line), 'module').map(({ name }) => name);
+    const small = { configuration: '8 devices, mesh data=8, batch 64x1024' };
+    const large = { configuration: '8 devices, mesh data=8, batch 128x1024' };
+    equal(names([small, large]), ['m (batch 64x1024)', 'm (batch 128x1024)']);
+    equal(names([small, { ...small, module: 'n' }]), ['m', 'n'], 'other names tell enough');
+    equal(names([small, { configuration: '8 devices' }, {}]), ['m (8 devices, mesh data=8, batch 64x1024)', 'm (8 devices)', 'm (configuration not known)']);
+    equal(names([small, { configuration: '8 devices, mesh data=8' }]), ['m (batch 64x1024)', 'm (8 devices, mesh data=8)']);
+    equal(names([{ ...small, memory_space: 'HBM' }, { ...small, memory_space: 'VMEM' }]), ['m (HBM)', 'm (VMEM)']);
+    equal(names([{ job: 'j' }, { job: 'j' }]), ['m', 'm'], 'what is alike in all is not said twice');
+  });
+
   test('each capacity is drawn once', () => {
     const of = (name, ...all) => line({ name, capacity_bytes: all });
     equal(limitsOf([of('a', 1, 40), of('b', 40, 40)], 'needed'), [{ value: 40, of: '' }]);

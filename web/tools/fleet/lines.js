@@ -12,13 +12,28 @@ export const REST = 'rest';
 /* Lines are of: jobs; the modules of one; its hosts. */
 export const LINES_OF = { job: 'Jobs', module: 'Modules', host: 'Hosts' };
 
-/* Pure: the lines with what they are called: `name`. Hosts also by what they are drawn by, if that differs. */
+const partsOf = (line) => line.configuration?.split(', ') ?? ['configuration not known'];
+
+/* What a line is called among those of its name: it adds what of its configuration not all of them have
+ * ("batch 128x1024"), and its memory space where that differs. */
+function toldApart(line, alike) {
+  const isShared = (part) => alike.every((other) => partsOf(other).includes(part));
+  const own = partsOf(line).filter((part) => !isShared(part));
+  if (own.length === 0 && alike.some((other) => partsOf(other).length > partsOf(line).length)) own.push(...partsOf(line));
+  if (alike.some((other) => other.memory_space !== line.memory_space)) own.unshift(line.memory_space ?? 'memory not known');
+  return own.length > 0 ? `${line.name} (${own.join(', ')})` : line.name;
+}
+
+/* Pure: the lines with what they are called: `name`. Hosts also by what they are drawn by, if that differs; lines of one
+ * name by what tells them apart. */
 export function named(lines, linesOf) {
   const moduleOf = (line) => line.module ?? line.kind ?? line.job;
   const hasModules = new Set(lines.map(moduleOf)).size > 1;
   const hostOf = (line) => (line.host ?? 'host not known') + (hasModules ? ` ${moduleOf(line)}` : '');
   const nameOf = { job: (line) => line.job, module: moduleOf, host: hostOf }[linesOf];
-  return lines.map((line) => ({ ...line, name: visible(nameOf(line)) }));
+  const plain = lines.map((line) => ({ ...line, name: visible(nameOf(line)) }));
+  const alikeTo = (line) => plain.filter((other) => other.name === line.name);
+  return plain.map((line) => ({ ...line, name: visible(toldApart(line, alikeTo(line))) }));
 }
 
 function valuesOf(line, metric) {
