@@ -4,6 +4,7 @@
 
 import { el } from '../lib/dom.js';
 import { nextFrame } from '../lib/activity.js';
+import { cutMiddle } from '../lib/format.js';
 import { onTheme, token } from '../lib/theme.js';
 
 const MAX_PX = 8192;
@@ -94,6 +95,14 @@ export function bindMarks(plot, { markAt, keyboard, onHover, onLeave, onClick, o
   });
   on('click', onClick);
   on('dblclick', onDouble);
+}
+
+const LEAST_LETTERS = 6;
+
+/* A name in so many px, in the context's font: its middle gives way. */
+export function fitted(context, name, px) {
+  const whole = context.measureText(name).width;
+  return whole > px ? cutMiddle(name, Math.max(LEAST_LETTERS, Math.floor((name.length * px) / whole) - 1)) : name;
 }
 
 /* Where a box of the plot lies in the window, for what stands beside it. */

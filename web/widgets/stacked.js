@@ -6,7 +6,7 @@ import { el } from '../lib/dom.js';
 import { byteStep, bytes, count, unitOf } from '../lib/format.js';
 import { lastBefore } from '../lib/range.js';
 import { token } from '../lib/theme.js';
-import { bindMarks, createLayers, markIn } from './canvas.js';
+import { bindMarks, createLayers, fitted, markIn } from './canvas.js';
 import { increment, STEP_INCREMENTS } from './curve_marks.js';
 import { createKeyboardList } from './keyboard_list.js';
 
@@ -15,7 +15,7 @@ const BOTTOM_PX = 22;
 const TOP_PX = 18;
 const GAP_FROM_PX = 6;
 const LABEL_GAP_PX = 16;
-const MAX_LABEL_PX = 160;
+const LEAST_LABEL_PX = 96; // in which a name that is cut tells what it is of
 const MAX_LETTERS = 24;
 const MEASURED = 50;
 const TICK_PX = 40;
@@ -188,10 +188,10 @@ function paintNames(context, { names, left, size }) {
   context.fillStyle = token('text2');
   const wide = Math.max(1, left(1) - left(0));
   const widest = Math.max(...sampled(names).map((name) => context.measureText(name).width));
-  const every = Math.max(1, Math.ceil(Math.min(MAX_LABEL_PX, widest + LABEL_GAP_PX) / wide));
-  const max = Math.max(6, Math.floor((every * wide) / 6.5) - 1);
+  const every = Math.max(1, Math.ceil(Math.min(LEAST_LABEL_PX, widest + LABEL_GAP_PX) / wide));
+  const room = every * wide - LABEL_GAP_PX;
   for (let at = 0; at < names.length; at += every) {
-    const short = names[at].length > max ? `…${names[at].slice(-(max - 1))}` : names[at];
+    const short = fitted(context, names[at], room);
     const half = context.measureText(short).width / 2;
     const x = Math.min(size.width - half - 1, (left(at) + left(at + 1)) / 2);
     context.fillText(short, x, size.height - BOTTOM_PX + 6);

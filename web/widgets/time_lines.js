@@ -7,7 +7,7 @@
 import { byteStep, bytes, percent, unitOf } from '../lib/format.js';
 import { el } from '../lib/dom.js';
 import { token } from '../lib/theme.js';
-import { bindMarks, createLayers, markIn } from './canvas.js';
+import { bindMarks, createLayers, fitted, markIn } from './canvas.js';
 import { createKeyboardList } from './keyboard_list.js';
 import { SET_SIZE, setFill } from './sets.js';
 
@@ -19,9 +19,9 @@ const BOTTOM_PX = 22;
 const POINT_PX = 3;
 const NEAR_PX = 24;
 const MARK_PX = 6;
-const LABEL_PX = 84;
-const NAME_MAX_PX = 220;
-const NAME_AWAY_PX = 6;
+const LABEL_PX = 92; // of a date
+const NAME_AWAY_PX = 8;
+const NAME_SHARE = 0.3; // of the width, at most
 const NAME_APART_PX = 14;
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 const HEADROOM = 1.06;
@@ -70,21 +70,26 @@ export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
   let points = [];
   let extent = { from: 0, to: 1, most: 1 };
   let hover = -1;
+  let names = []; // of the lines, as they fit
+  let rightPx = RIGHT_PX;
   const layers = createLayers({ name: 'time-lines', isReady: () => points.length > 0 && size.width > LEFT_PX + LABEL_PX && size.height > TOP_PX + BOTTOM_PX, paint, paintOver });
   const { size } = layers;
   const node = el('div', { class: 'time-lines' }, layers.nodes);
-  const x = (at) => LEFT_PX + ((size.width - LEFT_PX - RIGHT_PX) * (at - extent.from)) / (extent.to - extent.from);
+  const x = (at) => LEFT_PX + ((size.width - LEFT_PX - rightPx) * (at - extent.from)) / (extent.to - extent.from);
   const top = () => TOP_PX + (data.limits.some(({ value }) => value > extent.most) ? AWAY_PX : 0);
   const y = (value) => size.height - BOTTOM_PX - ((size.height - top() - BOTTOM_PX) * value) / extent.most;
   const boxOf = (at) => ({ x: x(points[at].at) - POINT_PX, y: y(points[at].value) - POINT_PX, width: 2 * POINT_PX, height: 2 * POINT_PX });
 
   function paint(context) {
-    const plot = { ...data, extent, size, x, y };
+    context.font = `12px ${token('sans')}`;
+    names = data.lines.map(({ name }) => fitted(context, name, size.width * NAME_SHARE));
+    rightPx = RIGHT_PX + NAME_AWAY_PX + Math.max(0, ...names.map((name) => context.measureText(name).width));
+    const plot = { ...data, extent, size, x, y, right: size.width - rightPx };
     paintAxes(context, plot);
     paintLimits(context, plot);
     data.lines.forEach((line, at) => paintLine(context, line, lineStyle(at), plot));
     data.lines.forEach((line) => paintMarks(context, line, plot));
-    paintNames(context, data.lines, plot);
+    paintNames(context, data.lines, names, plot);
   }
   function paintOver(context) {
     if (hover < 0) return;
@@ -142,7 +147,7 @@ function nearest(points, place, x, y) {
   return found;
 }
 
-function paintAxes(context, { extent, size, x, y, isShare }) {
+function paintAxes(context, { extent, size, x, y, right, isShare }) {
   const room = size.height - TOP_PX - BOTTOM_PX;
   const step = isShare ? shareStep(extent.most, room) : byteStep(extent.most, room);
   const unit = unitOf(extent.most);
@@ -155,7 +160,7 @@ function paintAxes(context, { extent, size, x, y, isShare }) {
     context.strokeStyle = token('line');
     context.beginPath();
     context.moveTo(LEFT_PX, at);
-    context.lineTo(size.width - RIGHT_PX, at);
+    context.lineTo(right, at);
     context.stroke();
     context.fillStyle = token('text2');
     const isLast = value + step > extent.most;
@@ -164,7 +169,7 @@ function paintAxes(context, { extent, size, x, y, isShare }) {
   }
   context.textBaseline = 'top';
   context.textAlign = 'center';
-  for (const at of dayTicks(extent.from, extent.to, Math.floor((size.width - LEFT_PX) / LABEL_PX))) {
+  for (const at of dayTicks(extent.from, extent.to, Math.floor((right - LEFT_PX) / LABEL_PX))) {
     const words = dayText(at);
     const half = context.measureText(words).width / 2;
     context.fillText(words, Math.min(Math.max(x(at), LEFT_PX + half), size.width - half - 1), size.height - BOTTOM_PX + 6);
@@ -177,7 +182,7 @@ function shareStep(most, room) {
 }
 
 /* A solid line with its word, on the left, for lines have their names on the right; what is out of view is named at the top. */
-function paintLimits(context, { limits, extent, size, y, isShare }) {
+function paintLimits(context, { limits, extent, y, right, isShare }) {
   context.font = `600 12px ${token('sans')}`;
   context.textBaseline = 'bottom';
   context.textAlign = 'left';
@@ -186,11 +191,11 @@ function paintLimits(context, { limits, extent, size, y, isShare }) {
     const at = isIn ? Math.round(y(value)) : TOP_PX - 4;
     const words = `capacity ${of ? `of ${of} ` : ''}${isShare ? percent(value, 100) : bytes(value)}${isIn ? '' : ' ↑'}`;
     context.fillStyle = token('text');
-    if (isIn) context.fillRect(LEFT_PX, at - 1, size.width - LEFT_PX - RIGHT_PX, 2);
+    if (isIn) context.fillRect(LEFT_PX, at - 1, right - LEFT_PX, 2);
     context.lineWidth = 4;
     context.strokeStyle = token('panel');
-    context.strokeText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, size.width - LEFT_PX - RIGHT_PX);
-    context.fillText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, size.width - LEFT_PX - RIGHT_PX);
+    context.strokeText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, right - LEFT_PX);
+    context.fillText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, right - LEFT_PX);
   }
 }
 
@@ -232,27 +237,25 @@ export function apart(tops, least, lowest = Infinity) {
   return found;
 }
 
-/* Each line's name above its last point. */
-function paintNames(context, lines, { size, x, y }) {
+/* Each line's name behind its last point, and beside no other's. */
+function paintNames(context, lines, names, { size, x, y }) {
   const ends = lines
-    .map(({ name, at, values }) => {
+    .map(({ at, values }, line) => {
       const last = values.findLastIndex((value, place) => value != null && at[place] != null);
-      return last < 0 ? null : { name, x: x(at[last]), y: y(values[last]) - NAME_AWAY_PX };
+      return last < 0 ? null : { name: names[line], x: x(at[last]), y: y(values[last]) };
     })
     .filter(Boolean);
   context.font = `12px ${token('sans')}`;
-  context.textBaseline = 'bottom';
-  context.textAlign = 'right';
-  const tops = apart(ends.map((end) => end.y), NAME_APART_PX, size.height - BOTTOM_PX - 2);
+  context.textBaseline = 'middle';
+  context.textAlign = 'left';
+  const heights = apart(ends.map((end) => end.y), NAME_APART_PX, size.height - BOTTOM_PX - 2);
   ends.forEach((end, at) => {
-    const right = Math.min(end.x, size.width - RIGHT_PX);
     context.lineWidth = 4;
     context.strokeStyle = token('panel');
-    context.strokeText(end.name, right, tops[at], NAME_MAX_PX);
+    context.strokeText(end.name, end.x + NAME_AWAY_PX, heights[at]);
     context.fillStyle = token('text');
-    context.fillText(end.name, right, tops[at], NAME_MAX_PX);
+    context.fillText(end.name, end.x + NAME_AWAY_PX, heights[at]);
   });
-  context.textAlign = 'left';
 }
 
 /* ▲ above where it grew, ▼ below where it shrank. */
