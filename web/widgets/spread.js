@@ -3,7 +3,8 @@
  * is a block that was never there. Its own file: the curve, the timeline and the small picture below each have it. */
 
 /* Pure. x: ascending integers; values: the value that holds from each x on; [from, to): what `parts` equal parts divide, as the
- * daemon does that thins. Out, for each index: lowAt[], highAt[]: index of the smallest and of the largest value in its part. */
+ * daemon does that thins. Out, for each index: lowAt[], highAt[]: index of the smallest and of the largest value in its part;
+ * before parts without any value the last one of a part stands for itself: it is what holds in them. */
 export function spread(x, values, [from, to], parts) {
   const part = Math.max(Number.MIN_VALUE, (to - from) / Math.max(1, parts));
   const partOf = (at) => Math.ceil((x[at] - from + 1) / part); // part i holds whole numbers from ⌊i · part⌋ on
@@ -18,6 +19,8 @@ export function spread(x, values, [from, to], parts) {
     }
     lowAt.fill(low, first, end);
     highAt.fill(high, first, end);
+    const next = end < x.length ? partOf(end) : parts + 1;
+    if (next > number + 1) lowAt[end - 1] = highAt[end - 1] = end - 1;
   }
   return { lowAt, highAt };
 }

@@ -48,6 +48,12 @@ export function run({ test, equal }) {
     equal(lowAt, [2, 2, 2, 5, 5, 5, 9, 9, 9, 9]);
   });
 
+  test('what a pixel reached is not held over the empty ones behind it', () => {
+    const { lowAt, highAt } = spread([0, 1, 2, 50, 51, 90, 91], [1, 9, 3, 8, 4, 2, 7], [0, 200], 20);
+    equal([lowAt, highAt], [[0, 0, 2, 4, 4, 5, 6], [1, 1, 2, 3, 4, 6, 6]]);
+    equal(spread([0, 1, 12], [9, 1, 5], [0, 20], 2), { lowAt: [1, 1, 2], highAt: [0, 0, 2] }, 'the next part has values');
+  });
+
   test('events that share a pixel: solid to the lowest, pale to the highest; else one area', () => {
     const shown = timelineOf(answer(true), { range: [0, 800], isFree: false, width: 8 });
     equal(shown.layers.map(({ isPale, values }) => [isPale, Math.max(...values.slice(0, 28)), values[31]]), [[true, 40, 90], [false, 2, 52]]);
