@@ -106,7 +106,7 @@ function toggleLayer({ route, wanted, choose }, layer) {
   const isOn = layer === 'free' ? wanted.isFree : wanted.isFragmentation;
   choose({
     hide: isOn ? [...without(route.hide), layer] : without(route.hide),
-    show: isOn || layer !== 'free' ? without(route.show) : [...without(route.show), layer],
+    show: isOn ? without(route.show) : [...without(route.show), layer],
   });
 }
 

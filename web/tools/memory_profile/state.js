@@ -55,8 +55,14 @@ export function wantedOf(route, pool) {
     isEnd: Boolean(pool?.end),
     stack: stackOf(route, pool),
     isFree: isFreeShown(route, pool),
-    isFragmentation: !route.hide.includes('fragmentation'),
+    isFragmentation: isFragmentationShown(route, pool),
   };
+}
+
+/* Fragmentation is drawn where a request failed or may fail for it, as the core tells; the URL says otherwise. */
+function isFragmentationShown(route, pool) {
+  if (route.hide.includes('fragmentation')) return false;
+  return route.show.includes('fragmentation') || Boolean(pool?.is_peak_free_in_pieces || pool?.failure_count > 0);
 }
 
 /* [from, to) in view: that of the URL within the trace, else all. */
