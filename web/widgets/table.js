@@ -16,7 +16,7 @@
  *     foot: { rest: { values: { size: figure(1) }, text: '354 buffers, left out by the filter' }, text: '37 of 391 …' },
  *   });
  *
- * A column: `width` in rem, else it shares what is left; `sortKey` if its header sorts; `isHidden`: off until
+ * A column: `width` in rem, and `wide` where there is room, else it shares what is left; `sortKey` if its header sorts; `isHidden`: off until
  * the reader turns it on; `card`: "figure", "title" or "line", its place on the cards of a phone, where the
  * others are left out; `isTree`: carries the arrow of groups; `className` of header and cells;
  * `explain`: the word before the row's id in the key of explain.js; `value(row)` for sortRows of local rows; `copy`: [name with its unit, text or number of a row].

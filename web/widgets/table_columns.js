@@ -37,6 +37,12 @@ function drawn(value, { type, unit }, own) {
   return part.nodeType ? part : el('span', { class: 'figure' }, part);
 }
 
+const LETTER_REM = 0.49; // of the monospaced letters of names
+const ASIDE_REM = 1;
+
+/* Pure: `wide` of a column of such names: the longest of them is whole. */
+export const roomFor = (names) => ASIDE_REM + LETTER_REM * names.reduce((most, text) => Math.max(most, text?.length ?? 0), 0);
+
 const keyOf = (said) => said.name || said.field;
 
 function columnOf(said, own) {

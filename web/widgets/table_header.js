@@ -6,6 +6,7 @@ import { el, fill } from '../lib/dom.js';
 import { nextSort, sortOf } from './table_sort.js';
 
 const MIN_REM = 3;
+const LEAST_REM = 8; // of a column that shares what is left
 const MAX_REM = 60;
 
 export const remPx = () => parseFloat(getComputedStyle(document.documentElement).fontSize) || 16;
@@ -23,19 +24,23 @@ export function createHeader({ state, onSort, onColumns }) {
   const shown = () => columns.filter(isOn);
   const widthOf = (column) => widths.get(column.key) ?? column.width ?? null;
 
-  /* Columns of a fixed width keep it; the others share the rest, and are never narrower than `min`. */
+  /* Columns of a width keep it, or grow to `wide` where there is room; the others share the rest, and are never narrower than
+   * `min`. All that grow, also a column of the rest unless its `wide` is less than that, have an equal part of the room. */
   const drawWidths = () => {
     const list = shown();
+    const leastOf = (column) => widthOf(column) ?? column.min ?? LEAST_REM;
+    const min = list.reduce((sum, column) => sum + leastOf(column), 0);
+    const isGrowing = (column) => !widths.has(column.key) && (column.wide == null ? widthOf(column) == null : column.wide > leastOf(column));
+    const growing = list.filter(isGrowing).length;
     fill(
       columnsNode,
       list.map((column) => {
         const node_ = el('col', {});
         const rem = widthOf(column);
-        if (rem != null) node_.style.width = `${rem}rem`;
+        if (rem != null) node_.style.width = isGrowing(column) ? `clamp(${rem}rem, ${rem}rem + (100cqw - ${min}rem) / ${growing}, ${column.wide}rem)` : `${rem}rem`;
         return node_;
       }),
     );
-    const min = list.reduce((sum, column) => sum + (widthOf(column) ?? column.min ?? 8), 0);
     state.table.style.setProperty('--grid-min', `${min}rem`);
   };
   /* rem null: as wide as the column asks for. */

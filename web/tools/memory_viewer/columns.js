@@ -5,7 +5,7 @@
 import { bytes, bytesIn, bytesInColumn, count, counted, expansion, percent, sourceLine, splitShape, unitOf } from '../../lib/format.js';
 import { el, figure, name, titled } from '../../lib/dom.js';
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
-import { inUnit, tableColumns } from '../../widgets/table_columns.js';
+import { inUnit, roomFor, tableColumns } from '../../widgets/table_columns.js';
 import { wordsOf } from './groups.js';
 import { kindWord } from './text.js';
 
@@ -110,8 +110,12 @@ const total = (rows, field) => rows.reduce((sum, row) => sum + row[field], 0);
 
 /* A label is longer than a shape or a line. */
 const WIDTHS = { shape: { width: 11.5, card: null }, line: { width: 8.5, card: null }, cat: { card: 'line' } };
+const TWIST_REM = 1.375; // of ▸
 /* Padding of less than this part of what is shown has no column of its own. */
 const LITTLE = 0.01;
+
+/* "models.py:17" */
+const placeOf = ({ source: whole }) => (whole ?? '').slice((whole ?? '').lastIndexOf('/') + 1);
 
 /* The columns of buffers, with what a group says in their place. */
 function groupColumns(buffers, { columns: said, groups }, unit, by) {
@@ -128,12 +132,12 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
     { key: 'pattern', sortKey: null, cell: patterns, copy: ['patterns', (row) => row.patterns] },
   ];
   if (by === 'whose') {
-    const place = (row) => row.source.slice(row.source.lastIndexOf('/') + 1);
     ofAll.push(
       { key: 'shape', sortKey: null, cell: (row) => (row.shape ? name(row.shape) : dim('–')), copy: ['shape', (row) => row.shape] },
-      { key: 'line', sortKey: null, cell: (row) => (row.source ? titled(name(place(row)), row.source) : dim(row.kind === 'parameter' ? 'argument' : '–')), copy: ['source', (row) => row.source] },
+      { key: 'line', sortKey: null, cell: (row) => (row.source ? titled(name(placeOf(row)), row.source) : dim(row.kind === 'parameter' ? 'argument' : '–')), copy: ['source', (row) => row.source] },
     );
   }
+  const wide = { name: roomFor(groups.map(({ label }) => label)) + TWIST_REM, shape: roomFor(groups.map(({ shape }) => shape)), line: roomFor(groups.map(placeOf)) };
   const isTight = total(groups, 'padding_bytes') < LITTLE * total(groups, 'bytes');
   const key = { key: 'name', title: `${word[0].toUpperCase()}${word.slice(1)}`, sortKey: 'name', cell: (row) => keyCell(row, by), copy: ['key', (row) => row.key] };
   const columns = buffers.map((column) => {
@@ -145,7 +149,7 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
       explainGroup: column.explainGroup ?? 'group_row',
       isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key || (column.key === 'pad' && isTight),
       min: column.key === 'name' ? 16 : column.min,
-      ...(by === 'whose' ? WIDTHS[column.key] : null),
+      ...(by === 'whose' ? { ...WIDTHS[column.key], wide: wide[column.key] } : null),
       cell: (row) => (row.isGroup ? (own?.cell(row) ?? '') : column.cell(row)),
       copy: [column.copy[0], (row) => (row.isGroup ? (own?.copy[1](row) ?? null) : column.copy[1](row))],
     };
