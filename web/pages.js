@@ -81,6 +81,7 @@ export const PAGES = [
   {
     tool: 'compare',
     word: 'Compare',
+    isPaneOnPin: true,
     title: 'Compare: two programs, device profiles or moments of snapshots side by side',
     key: 'c',
     icon: 'M7 4L3 8l4 4M3 8h13M17 12l4 4-4 4M21 16H8',
