@@ -8,6 +8,7 @@ import { cutMiddle, visible } from '../../lib/format.js';
 import { uploadedName } from '../../lib/uploads.js';
 import { evidenceLinks } from '../../widgets/evidence.js';
 import { createMenu } from '../../widgets/menu.js';
+import { remPx } from '../../widgets/table_header.js';
 import { createBuffers } from './buffers.js';
 import { createFigures, createMarked } from './marked.js';
 import { createLedger, createMade, whyNodes } from './made.js';
@@ -132,8 +133,21 @@ function move(node, parent, before = null) {
   if (node.parentNode !== parent) parent.insertBefore(node, before);
 }
 
-/* Room for two columns, as oom.css has them. */
-const wide = window.matchMedia('(min-width: 62.5rem)');
+/* Room for two columns, as oom.css has them: 59 rem of the page with its edges. */
+const TWO_COLUMNS_REM = 57.5;
+
+/* onTurn(): there is room for two columns now, or no longer. Out: {isWide(), stop()}. */
+function watchRoom(page, onTurn) {
+  const isWide = () => page.clientWidth >= TWO_COLUMNS_REM * remPx();
+  let was = null;
+  const watch = new ResizeObserver(() => {
+    const now = isWide();
+    if (was != null && now !== was) onTurn();
+    was = now;
+  });
+  watch.observe(page);
+  return { isWide, stop: () => watch.disconnect() };
+}
 
 /* In a column that has room for it; null: below what else there is. */
 function placeText({ text, made, body }, column) {
@@ -152,10 +166,10 @@ function place(ui, isAsking) {
   const isShortRight = !isShown(advice) || (core.advice.length <= FEW_PIECES && groups >= MANY_ROWS);
   const column = groups === 0 ? left : isShortRight && !isShown(next) ? right : null;
   if (isShown(text) && !isAsking) {
-    placeText(ui, wide.matches ? column : null);
+    placeText(ui, ui.room.isWide() ? column : null);
     text.setFold(column == null);
   }
-  move(next.panel.node, wide.matches && isShown(advice) && !isShown(where) && !isShown(buffers) && !isShown(arrays) ? left : right);
+  move(next.panel.node, ui.room.isWide() && isShown(advice) && !isShown(where) && !isShown(buffers) && !isShown(arrays) ? left : right);
   left.hidden = isEmpty(left);
   right.hidden = isEmpty(right);
   columns.hidden = left.hidden && right.hidden;
@@ -265,8 +279,7 @@ async function drawAlone(ui, core, sourceName) {
 /* page: the node that holds it all; onPaste: another text is wanted. Out: nodes and what is done with them. */
 export function createVerdict(page, context, onPaste) {
   const ui = build(page, context, onPaste);
-  const turn = () => !ui.body.hidden && !ui.columns.hidden && place(ui, false);
-  wide.addEventListener('change', turn);
+  ui.room = watchRoom(page, () => (ui.core || ui.failure) && !ui.body.hidden && !ui.columns.hidden && place(ui, false));
   return {
     nodes: { head: ui.head, instead: ui.instead, body: ui.body },
     /* Failure `at` of what was found, or (-1) that there is none; without a text (null) `core` of what else is here. */
@@ -298,7 +311,7 @@ export function createVerdict(page, context, onPaste) {
     /* What is chosen of it has changed in the URL. */
     hear: () => Promise.all([ui.buffers.resort(), ui.advice.hear()]),
     destroy() {
-      wide.removeEventListener('change', turn);
+      ui.room.stop();
       ui.advice.stop();
       ui.text.stop();
       ui.buffers.destroy();
