@@ -22,7 +22,7 @@ export function run({ test, equal }) {
       return of && [of.limit, of.words];
     };
     equal(share({ needed_bytes: 16 * GIB, capacity_bytes: 140 * GIB, limit_bytes: 4 * GIB, limit_phrase: 'are free' }), [4 * GIB, 'free']);
-    equal(share({ needed_bytes: 5 * GIB, capacity_bytes: 15 * GIB, limit_bytes: 15 * GIB, limit_phrase: 'are there in all' }), [null, 'request; free not known']);
+    equal(share({ needed_bytes: 5 * GIB, capacity_bytes: 15 * GIB, limit_bytes: 15 * GIB, limit_phrase: 'are there in all' }), [null, 'free not known']);
     equal(share({ needed_bytes: 33 * GIB, capacity_bytes: 15 * GIB, limit_bytes: 15 * GIB, limit_phrase: 'are available' }), [15 * GIB, '']);
     equal(share({ needed_bytes: GIB }), null);
     equal(share({ capacity_bytes: GIB }), null);

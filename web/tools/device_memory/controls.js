@@ -221,7 +221,7 @@ export function createControls({ url, subject }) {
     GRAINS.map(({ by, word }) => [by, word]),
     (value) => url.choose({ by: value === 'line' ? '' : value, pin: null }),
   );
-  const machinery = toggle('machinery', 'Show the frames of JAX, Flax, PyTorch, IPython and Python itself', (isOn) =>
+  const machinery = toggle('library frames', 'Show the frames of JAX, Flax, PyTorch, IPython and Python itself', (isOn) =>
     url.choose({ machinery: isOn ? '1' : '', pin: null }),
   );
   const choices = el(

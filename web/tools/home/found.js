@@ -67,7 +67,7 @@ export function shareOf({ bytes: value, capacity, limit, limitWords }) {
   if (limitWords == null) return capacity ? { limit: capacity, words: '', title: `${bytes(value)} of ${bytes(capacity)}` } : null;
   const words = SHARE_OF[limitWords];
   const title = `A request of ${bytes(value)}: ${bytes(limit)} ${limitWords}`;
-  return words ? { limit, words, title } : { limit: null, words: 'request; free not known', title: `${title}; how much was free is not known` };
+  return words ? { limit, words, title } : { limit: null, words: 'free not known', title: `${title}; how much was free is not known` };
 }
 
 /* A failure goes before a plan that is not over. */

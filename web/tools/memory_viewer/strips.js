@@ -39,7 +39,7 @@ export function createStrips(actions) {
     const node = el(
       'div',
       { class: 'strip' },
-      el('h3', {}, stripTitle(order), ' ', aside),
+      el('h3', {}, order === 'padding' ? el('span', { class: 'key-hatch', 'aria-hidden': 'true' }) : null, stripTitle(order), ' ', aside),
       strip.node,
       said,
       axis,
@@ -131,6 +131,7 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   axis.hidden = isEmpty;
   said.hidden = !isEmpty;
   node.classList.toggle('is-empty', isEmpty);
+  node.classList.toggle('is-said-beside', order === 'program' && !opened && !isFiltered);
   if (isEmpty) {
     fill(said, message(isFiltered ? noMatch(order) : noPadding(answer.buffer_count, where)));
   }
