@@ -4,11 +4,10 @@
 
 import { el, figure, fill, nameInline } from '../lib/dom.js';
 import { bytes, count, counted, percent, sourceLine, visible } from '../lib/format.js';
+import { onTheme, startTheme } from '../lib/theme.js';
 import { categoryFill, categoryWord, legend, swatch, swatchStyle } from '../widgets/categories.js';
-
-const { uPlot } = globalThis;
-const PLOT_HEIGHT_PX = 260;
-const AXIS_PX = 76;
+import { createPlot } from '../widgets/curve_plot.js';
+import { layStripes } from '../widgets/stripes.js';
 
 const whole = (answer) => answer?.data ?? null;
 
@@ -37,49 +36,49 @@ function head(module, space, chooser) {
 
 /* ---- charts ---- */
 
-/* The curve, stacked by category: each part is drawn over those above it. */
-function columnsOfCurve({ columns, stack }) {
-  const parts = [];
-  const sums = columns.step.map(() => 0);
-  for (const { category, bytes: values } of stack ?? []) {
-    for (const [at, value] of values.entries()) sums[at] += value;
-    parts.push({ category, values: [...sums] });
-  }
-  return { parts: parts.reverse(), unpadded: columns.unpadded_bytes, bytes: columns.bytes, steps: columns.step };
-}
+/* Buffers of the peak, which have a stripe each. */
+const itemsOf = ({ rows }, steps) =>
+  rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    bytes: row.bytes,
+    category: row.category,
+    source: sourceLine(row.source_file, row.source_line),
+    from: row.is_indefinite ? 0 : row.born_step,
+    to: row.is_indefinite ? steps : (row.dies_step ?? steps),
+  }));
 
-function drawCurve(host, curve, limitBytes) {
-  const { parts, unpadded, bytes: total, steps } = columnsOfCurve(curve);
-  const style = getComputedStyle(document.documentElement);
-  const [text, line, over] = ['--text', '--line', '--over'].map((name) => style.getPropertyValue(name).trim());
-  const paths = uPlot.paths.stepped({ align: 1 });
-  const axis = { stroke: text, grid: { stroke: line, width: 1 }, ticks: { stroke: line } };
-  const options = {
-    width: Math.max(200, host.clientWidth),
-    height: PLOT_HEIGHT_PX,
-    legend: { show: false },
-    cursor: { y: false },
-    scales: { x: { time: false }, y: { range: (plot, low, high) => [0, high * 1.05 || 1] } },
-    axes: [axis, { ...axis, size: AXIS_PX, values: (plot, splits) => splits.map((value) => bytes(value)), splits: (plot, at, low, high) => byteSplits(high) }],
-    series: [
-      {},
-      ...parts.map(({ category }) => ({ fill: categoryFill(category), width: 0, points: { show: false }, paths })),
-      { stroke: text, width: 1.5, points: { show: false }, paths },
-      { stroke: text, width: 1, dash: [4, 3], points: { show: false }, paths },
-      { show: limitBytes != null, stroke: over, width: 1.5, points: { show: false } },
-    ],
+/* What the curve of the Memory Viewer draws, of all steps: stripes, peak, capacity and what is above it. */
+function curveOf({ curve, buffers: live, space }) {
+  const { columns, step_count: steps } = curve;
+  const limit = space.fit.capacity_bytes;
+  const base = { steps: columns.step, stack: (curve.stack ?? []).map(({ category, bytes: values }) => ({ name: category, values, fill: () => categoryFill(category) })) };
+  const last = Math.max(0, steps - 1);
+  return {
+    ...base,
+    stripes: base.stack.length > 0 ? layStripes(base, itemsOf(live, steps)) : null,
+    bytes: columns.bytes,
+    unpadded: columns.unpadded_bytes ?? columns.bytes,
+    hasUnpadded: columns.unpadded_bytes != null,
+    from: 0,
+    to: last,
+    lastStep: last,
+    stepCount: steps,
+    max: columns.bytes.reduce((max, value) => Math.max(max, value), 0),
+    peak: curve.peak ?? null,
+    localPeaks: curve.local_peaks ?? [],
+    capacity: limit == null ? null : { bytes: limit, text: `capacity ${bytes(limit)}`, isOver: space.fit.word === 'over' },
+    predicted: null,
+    ends: null,
+    lit: null,
+    isPart: false,
   };
-  fill(host);
-  const plot = new uPlot(options, [steps, ...parts.map(({ values }) => values), total, unpadded, steps.map(() => limitBytes)], host);
-  plot.root.querySelector('canvas').setAttribute('role', 'img');
-  plot.root.querySelector('canvas').setAttribute('aria-label', `Memory over program order; the peak is ${bytes(Math.max(...total))}`);
 }
 
-/* Powers of two, at most eight of them. */
-function byteSplits(high) {
-  let step = 1;
-  while (high / step > 6) step *= 2;
-  return Array.from({ length: Math.floor(high / step) + 1 }, (_, at) => at * step);
+function drawCurve(host, curve) {
+  const plot = createPlot(host, () => curve, {});
+  plot.root.querySelector('canvas').setAttribute('role', 'img');
+  plot.root.querySelector('canvas').setAttribute('aria-label', `Memory over program order; the peak is ${bytes(curve.max)}`);
 }
 
 const share = (part, all) => `flex-basis: ${(100 * part) / Math.max(1, all)}%`;
@@ -221,25 +220,26 @@ function notRead(files) {
 
 /* ---- the page ---- */
 
-function show(main, answers, at) {
+/* onModule(at): another is chosen. */
+function show(main, answers, at, onModule) {
   const module = answers.modules[at];
   const summary = whole(module.summary);
   const curve = whole(module.curve);
   const space = summary.spaces.find((each) => each.space === curve?.space) ?? summary.spaces[0];
   const choices = answers.modules.map((each, i) => el('option', { value: String(i), selected: i === at }, `${whole(each.summary).module.name} · ${each.session} · ${bytes(whole(each.summary).spaces[0]?.total_bytes ?? 0)}`));
-  const chooser = answers.modules.length > 1 ? el('select', { 'aria-label': 'Module', on: { change: (event) => show(main, answers, Number(event.target.value)) } }, choices) : null;
+  const chooser = answers.modules.length > 1 ? el('select', { 'aria-label': 'Module', on: { change: (event) => onModule(Number(event.target.value)) } }, choices) : null;
   document.title = `${summary.module.name} – memviewd`;
   if (!space) {
     fill(main, el('header', {}, chooser, el('h1', {}, `${visible(summary.module.name)} has no buffer assignment.`)));
     return;
   }
   const host = el('div', { class: 'plot' });
-  const limit = space.fit.capacity_bytes;
+  const isOver = space.fit.word === 'over';
   fill(
     main,
     head(module, space, chooser),
     notRead(answers.not_read),
-    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, dashed without padding${limit == null ? '' : `, red: ${bytes(limit)} available`}`),
+    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, a stripe each buffer of the peak, dashed without padding${isOver ? ', hatched above the capacity' : ''}`),
     host,
     strips(whole(module.strips)),
     patterns(whole(module.whose)),
@@ -250,18 +250,19 @@ function show(main, answers, at) {
     spaces(summary.spaces),
     el('footer', {}, `Written by memviewd ${answers.version}. This file loads nothing from the network: all figures are in it.`),
   );
-  drawCurve(host, curve, limit);
+  if (curve) drawCurve(host, curveOf({ curve, buffers: whole(module.buffers), space }));
 }
 
 function start() {
-  const dark = matchMedia('(prefers-color-scheme: dark)');
   const answers = JSON.parse(document.getElementById('answers').textContent);
-  const paint = () => {
-    document.documentElement.setAttribute('data-theme', dark.matches ? 'dark' : 'light');
-    show(document.getElementById('main'), answers, 0);
+  let at = 0;
+  const choose = (next) => {
+    at = next;
+    paint();
   };
-  dark.addEventListener('change', paint);
-  paint();
+  const paint = () => show(document.getElementById('main'), answers, at, choose);
+  onTheme(paint);
+  startTheme();
 }
 
 start();

@@ -52,6 +52,8 @@ export function run({ test, equal, includes, truth, binary, fixtures }) {
       equal(await page.locator('.bars').count(), 2);
       const pixels = await page.locator('.plot canvas').evaluate((canvas) => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data).size);
       truth(pixels > 20, 'the curve is empty');
+      truth((await page.locator('.plot canvas').boundingBox()).height >= 340, 'the picture is as large as in the Memory Viewer');
+      includes(await page.locator('main').innerText(), 'a stripe each buffer of the peak, dashed without padding, hatched above the capacity');
       equal(await page.locator('[aria-label="Buffers at the peak"] tbody tr').count(), 379);
       includes(await page.locator('main').innerText(), 'Buffers at the peak: 379 of 379, 33.41 GiB of 33.41 GiB');
       includes(await page.locator('.patterns').innerText(), 'Attention scores hold 26.00 GiB at the peak');
