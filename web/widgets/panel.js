@@ -123,14 +123,14 @@ export function setLarge(panels, at) {
   }
 }
 
-/* Dims after 300 ms, says `sentence` (if any) after 1 s; the returned function ends both. */
+/* Dims after 300 ms, says `sentence` (if any) and for how long it waits after 1 s; the returned function ends both. */
 function wait(node, waiting, sentence, cancel) {
   const end = begin();
   const dim = setTimeout(() => node.classList.add('is-old'), DIM_AFTER_MS);
   const say =
     sentence &&
     setTimeout(() => {
-      fill(waiting, prose(sentence), ' ', button('text-button', cancel, 'Cancel'));
+      fill(waiting, prose(sentence), ' ', el('span', { class: 'wait-seconds', 'aria-hidden': 'true' }), ' ', button('text-button', cancel, 'Cancel'));
       waiting.hidden = false;
     }, SAY_AFTER_MS);
   return () => {

@@ -7,7 +7,7 @@
 
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { el, fill, loadStyle } from '../../lib/dom.js';
-import { cutMiddle, visible } from '../../lib/format.js';
+import { bytes, cutMiddle, visible } from '../../lib/format.js';
 import { isAll } from '../../lib/range.js';
 import { explainKeys, explainWith } from '../../widgets/explain.js';
 import { createPanel, message } from '../../widgets/panel.js';
@@ -221,7 +221,7 @@ async function show(view, selection, route) {
     view.controller.abort();
     only(view, empty.stopped(session.name, view.context.again), 'Stopped.');
   };
-  const end = view.timeline.panel.wait(`Reading the events of ${short(session.name)}.`, stop);
+  const end = view.timeline.panel.wait(`Reading the events of ${short(session.name)}${session.size_bytes > 0 ? `, ${bytes(session.size_bytes)} of files` : ''}.`, stop);
   try {
     const answer = await (ahead ?? get('memory_profile/summary', { session: session.id }, { signal }));
     if (signal.aborted) return;

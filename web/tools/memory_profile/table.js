@@ -113,7 +113,7 @@ function among(places, source) {
 export function createProfileTable(name, { trace, url, onPin, onMenu, onDraw }) {
   const kind = KINDS[name];
   const answer = el('p', { class: 'tab-answer', hidden: true });
-  const panel = createPanel(`panel-inner panel-${name}`, kind.kind[1]);
+  const panel = createPanel(`panel-inner panel-${name}`, '');
   const table = createTable({
     kind: kind.kind,
     onPin: (row) => onPin(row, name),

@@ -384,10 +384,13 @@ function createLegend(onLayer) {
   const failed = key('key-line key-failed', 'failed request');
   const allocated = key('key-line', 'allocated');
   const predicted = key('key-line key-dashed key-predicted', 'after the ticked changes: reserved, allocated');
+  const nodes = [stack, heap, allocated, free, fragmentation, failed, predicted];
+  for (const node of nodes) node.hidden = true; /* until it is known what is drawn */
   return {
-    nodes: [stack, heap, allocated, free, fragmentation, failed, predicted],
+    nodes,
     set({ data, isFree, isHeld, hasFragmentation, hasStack, isPredicted }) {
       allocated.hidden = !isHeld;
+      free.hidden = false;
       predicted.hidden = !isPredicted;
       free.textContent = isHeld ? 'reserved' : 'free';
       free.classList.toggle('key-held', isHeld);
