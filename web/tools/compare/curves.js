@@ -203,7 +203,7 @@ export function createCurves({ context, ask, onCompareSteps }) {
     },
     leave: hideTooltip,
   });
-  const panel = createPanel('panel-curves', 'Both curves', { menu: menuOf(state) });
+  const panel = createPanel('panel-curves', 'Both curves over program order', { menu: menuOf(state) });
   panel.setAside(legend(), select);
   panel.head.after(line.node);
   panel.body.append(chart.node);

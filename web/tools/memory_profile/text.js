@@ -79,9 +79,10 @@ const ENDS = ['cut', 'event_limit'];
 /* A trace that ends early says so beside the answer, not in the notes alone. */
 export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).map(({ text }) => [visible(text)]);
 
-/* What explains or limits the answer: never freed, from before, lifetime peak. */
+/* What explains or limits the answer: never freed, from before, lifetime peak, no capacity to hold it against. */
 export function second(pool) {
-  if (pool.end) return pool.finding.kind === 'no_history' ? [sentenceParts(pool.finding)] : [];
+  const unknown = pool.capacity_bytes ? [] : [['Capacity not known.']];
+  if (pool.end) return pool.finding.kind === 'no_history' ? [sentenceParts(pool.finding), ...unknown] : unknown;
   const sentences = [];
   if (pool.finding?.kind === 'flat_line') sentences.push([visible(pool.finding.sentence).replace(/[.]?$/, '.')]);
   sentences.push([
@@ -92,7 +93,7 @@ export function second(pool) {
   ]);
   if (pool.lifetime_peak_bytes > pool.peak.in_use_bytes)
     sentences.push(['The highest since the program began: ', part(pool.lifetime_peak_bytes, bytes(pool.lifetime_peak_bytes), '', 'lifetime'), '.']);
-  return sentences;
+  return [...sentences, ...unknown];
 }
 
 export function pageTitle(pool, sessionName) {

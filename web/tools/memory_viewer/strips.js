@@ -140,7 +140,7 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');
   fill(
     aside,
-    isEmpty ? (order === 'padding' && isLittle(bars, answer) ? 'none' : '') : [part || `${share}, `, explained('strips', sum), of, order === 'padding' ? ` (${percent(sum, answer.matched_bytes)})` : ''],
+    isEmpty ? (order === 'padding' && isLittle(bars, answer) ? 'none' : '') : [part || `${share}, `, explained('strips', sum), of, order === 'padding' ? ` (${percent(sum, answer.matched_bytes)} of all)` : ''],
     part ? ' ' : '',
     part ? button('link-button', onAll, 'all', { title: 'Esc' }) : null,
   );
