@@ -11,7 +11,7 @@ import { createKeyboardList } from './keyboard_list.js';
 const ROW_PX = 18;
 /* Many lanes are lower, so that all are seen. */
 const DENSE_FROM = 5;
-const DENSE_PX = 12;
+const DENSE_PX = 13;
 const TEXT_FROM_PX = 26;
 const LETTER_PX = 7;
 const NEAR_PX = 4;
@@ -37,7 +37,7 @@ export function createLanes({ leftPx, ...actions }) {
     return { left, width: Math.max(1, right - left) };
   };
   function paint(context, { width }) {
-    context.font = `${rowPx < ROW_PX ? 11 : 12}px ${token('sans')}`;
+    context.font = `12px ${token('sans')}`;
     context.textBaseline = 'middle';
     lanes.forEach((lane, row) => paintLane(context, lane.items, row * rowPx, { boxOf, boxPx: rowPx - (rowPx < ROW_PX ? 2 : 4), width, lit }));
   }

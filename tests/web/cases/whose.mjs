@@ -98,7 +98,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('padding below 1 % steps back; where there is more it has the scale of its neighbours', async () => {
     const page = await open(await daemon('--demo'));
-    includes(await text(page, '.strip >> nth=2'), 'of padding (< 0.1 %)');
+    equal(await text(page, '.strip >> nth=2 >> h3'), 'by padding 1,004.5 KiB');
     equal(await page.locator('.strip-plot').nth(2).isVisible(), false);
     await page.finish();
   });

@@ -137,10 +137,11 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   }
   const of = order === 'padding' ? ' of padding' : '';
   const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ` : '';
+  const isSmall = order === 'padding' && !opened && isLittle(bars, answer);
   const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');
   fill(
     aside,
-    isEmpty ? (order === 'padding' && isLittle(bars, answer) ? 'none' : '') : [part || `${share}, `, explained('strips', sum), of, order === 'padding' ? ` (${percent(sum, answer.matched_bytes)} of all)` : ''],
+    isEmpty ? (order === 'padding' && isLittle(bars, answer) ? 'none' : '') : isSmall ? explained('strips', sum) : [part || `${share}, `, explained('strips', sum), of, order === 'padding' ? ` (${percent(sum, answer.matched_bytes)} of all)` : ''],
     part ? ' ' : '',
     part ? button('link-button', onAll, 'all', { title: 'Esc' }) : null,
   );
