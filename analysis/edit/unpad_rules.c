@@ -2,6 +2,8 @@
  * Dimensions that instructions name beside their shapes, in another order. */
 #include "edit/unpad.h"
 
+#include "read/hlo/elementwise.h"
+
 #include <stdlib.h>
 
 void unpad_default_layout(program_shape *shape)
@@ -228,61 +230,10 @@ static const struct {
     {"dynamic-update-slice", dynamic_update_slice},
 };
 
-/* What is done to each element by itself. */
-static const char *const elementwise[] = {
-    "abs",
-    "add",
-    "and",
-    "atan2",
-    "cbrt",
-    "ceil",
-    "clamp",
-    "compare",
-    "convert",
-    "copy",
-    "cosine",
-    "divide",
-    "erf",
-    "exponential",
-    "exponential-minus-one",
-    "floor",
-    "is-finite",
-    "log",
-    "log-plus-one",
-    "logistic",
-    "maximum",
-    "minimum",
-    "multiply",
-    "negate",
-    "not",
-    "or",
-    "popcnt",
-    "power",
-    "reduce-precision",
-    "remainder",
-    "round-nearest-afz",
-    "round-nearest-even",
-    "rsqrt",
-    "select",
-    "shift-left",
-    "shift-right-arithmetic",
-    "shift-right-logical",
-    "sign",
-    "sine",
-    "sqrt",
-    "subtract",
-    "tan",
-    "tanh",
-    "xor",
-};
-
 bool unpad_rule(const struct unpad_asked *asked)
 {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (program_is(asked->instruction, rules[i].opcode))
             return (asked->instruction->n_operand_ids > 0 || rules[i].rule == unpad_rules_iota) && rules[i].rule(asked);
-    for (size_t i = 0; i < sizeof elementwise / sizeof *elementwise; i++)
-        if (program_is(asked->instruction, elementwise[i]))
-            return same(asked);
-    return false;
+    return hlo_is_elementwise(str_of(asked->instruction->opcode)) && same(asked);
 }
