@@ -4,6 +4,7 @@
  * changed for these: the figure is what the peak falls by without the bytes that would go, which is a bound. */
 #include "verdict/advice.h"
 #include "verdict/cause_arrays.h"
+#include "verdict/scan_inputs.h"
 
 #include "read/hlo/shape.h"
 #include "whatif/marginal.h"
@@ -63,6 +64,57 @@ void advice_find_scan_outputs(struct advice *advice)
                      : arena_format(facts->arena, "Reduce inside the scan, or keep every k-th of its %lld outputs",
                                     (long long)stacked->slices);
     add_of_cause(advice, item);
+}
+
+/* What it is gathered from, as code may name it. */
+static const char *gathered_from(const struct advice *advice, const struct scan_inputs *inputs)
+{
+    return inputs->argument.length == 0 ? "data" : arena_text(advice->facts->arena, inputs->argument);
+}
+
+void advice_find_scan_inputs(struct advice *advice)
+{
+    enum { MUCH_PERCENT = 25 };
+    const struct verdict_facts *facts = advice->facts;
+    struct arena *arena = facts->arena;
+    if (!advice->has_program || !advice_is_of_program(advice))
+        return;
+    const struct scan_inputs inputs = scan_inputs_find(facts->parts->plan, facts->space, arena);
+    if (inputs.count == 0)
+        return;
+    struct variant_sums sums;
+    scan_inputs_measure(&inputs, &advice->start, advice->tried, &sums);
+    arena_free(advice->tried);
+    const char *shape = facts_shape(facts, inputs.said), *place = facts_source(facts, inputs.said);
+    const char *line = place[0] != '\0' ? place : "the line before the scan";
+    long long parts = (long long)inputs.parts;
+    struct verdict_advice item = {
+        .saves_bytes = advice->before.total_bytes - sums.total_bytes,
+        .confidence = VERDICT_BOUND,
+        .extra_flops_percent = -1,
+        .reason = "At most this much: what it is made of stays for the scan, and one part at a time is made in it; the "
+                  "values are the same.",
+    };
+    item.lands_at_bytes = facts->total_bytes - item.saves_bytes;
+    if (item.saves_bytes <= 0 || item.saves_bytes < facts->total_bytes / 100)
+        return;
+    item.title = arena_format(arena, "%s inside the scan, a part of %s in each of its %lld rounds",
+                              inputs.is_gathered ? "Gather by index" : "Compute", shape, parts);
+    item.call = inputs.is_gathered
+                    ? arena_format(arena,
+                                   "jax.lax.scan(step, carry, index.reshape(%lld, -1))  # in step: x = %s[index], then "
+                                   "what %s does with all of it",
+                                   parts, gathered_from(advice, &inputs), line)
+                    : arena_format(arena,
+                                   "jax.lax.scan(step, carry, xs)  # xs: what %s reads; in step: what it does, "
+                                   "with one part",
+                                   line);
+    item.evidence =
+        arena_format(arena, "%s is %s whole before a loop that reads one of %lld parts in each round%s%s.", shape,
+                     inputs.is_gathered ? "gathered" : "computed", parts, place[0] != '\0' ? ", " : "", place);
+    struct verdict_advice *added = advice_add(advice, item);
+    added->is_of_cause =
+        added->fits != VERDICT_FITS_NO && inputs.bytes >= facts->space->peak_bytes / 100 * MUCH_PERCENT;
 }
 
 void advice_find_unstable_sort(struct advice *advice)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cause_arrays.c: see cause_arrays.h. */
 #include "verdict/cause_arrays.h"
+#include "verdict/scan_inputs.h"
 
 #include "base/size_text.h"
 #include "base/sum.h"
@@ -421,9 +422,29 @@ static bool arrays_set(const struct verdict_facts *facts, enum verdict_cause_kin
     return true;
 }
 
+/* What a scan reads part by part, where it is most of the peak, says more than that it is padded, or workspace. */
+static bool scan_inputs_make(const struct verdict_facts *facts)
+{
+    const struct scan_inputs inputs = scan_inputs_find(facts->parts->plan, facts->space, facts->arena);
+    struct cause_arrays arrays = {.slices = inputs.parts};
+    if (inputs.count == 0 || !holds(facts, inputs.bytes, MOST_PERCENT))
+        return false;
+    for (uint32_t i = 0; i < inputs.count; i++)
+        if (is_alive(facts, &facts->space->rows[inputs.rows[i]]))
+            take(facts, &arrays, inputs.rows[i]);
+    const char *what = arena_format(facts->arena, "%s whole before a scan, which reads one of %lld parts at a time,",
+                                    arrays.count == 1 ? inputs.is_gathered ? "An array gathered" : "An array computed"
+                                    : inputs.is_gathered ? "Arrays gathered"
+                                                         : "Arrays computed",
+                                    (long long)inputs.parts);
+    return arrays_set(facts, VERDICT_CAUSE_SCAN_INPUTS, &arrays, sentence_of(facts, what, &arrays));
+}
+
 bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t bytes)
 {
     struct arena *arena = facts->arena;
+    if (scan_inputs_make(facts))
+        return true;
     const struct cause_arrays table = table_find(facts);
     if (table.count > 0 && table.bytes >= bytes / 2) {
         const char *name = table.parameter.length == 0 ? "a table" : arena_text(arena, table.parameter);

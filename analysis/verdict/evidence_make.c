@@ -281,7 +281,7 @@ static void cause_show(const struct verdict_facts *facts)
     if (cause_of_plan(facts, cause))
         return;
     if (cause->kind == VERDICT_CAUSE_EQUAL_ARRAYS || cause->kind == VERDICT_CAUSE_EXAMPLE_GRADIENTS ||
-        cause->kind == VERDICT_CAUSE_TABLE_GRADIENTS) {
+        cause->kind == VERDICT_CAUSE_TABLE_GRADIENTS || cause->kind == VERDICT_CAUSE_SCAN_INPUTS) {
         cause->evidence =
             evidence_difference("Rows of the Memory Viewer at the peak, added up: those of the shapes and "
                                 "lines that the sentence names.");

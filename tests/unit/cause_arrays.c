@@ -60,6 +60,22 @@
     "sort(x, p) \"jit(f)/sort\" line=9 !temp{0} !temp{1} a = f32[31,2048] get-tuple-element(s) index=0"                \
     " b = s32[31,2048] get-tuple-element(s) index=1 r = f32[2048] reduce(a) \"jit(f)/reduce\"" read " }"
 
+/* A loop takes one of 64 parts of `x` in each round; `made`: how x is made; `also`: what else reads it. */
+#define TAKEN(made, also)                                                                                              \
+    "body { s = (s32[], f32[64,16,8]) parameter(0) i = s32[] get-tuple-element(s) index=0"                             \
+    " xs = f32[64,16,8] get-tuple-element(s) index=1 one = f32[1,16,8] dynamic-slice(xs, i)"                           \
+    " \"jit(f)/while/body/dynamic_slice\" h = f32[8] reduce(one) \"jit(f)/while/body/reduce_sum\""                     \
+    " ROOT t = (s32[], f32[64,16,8]) tuple(i, xs) }"                                                                   \
+    "condition { cs = (s32[], f32[64,16,8]) parameter(0) ROOT c = pred[] constant() }"                                 \
+    "main { data = bf16[1024,8] parameter(0) \"images\" !arg index = s32[1024] parameter(1) \"index\" !arg"            \
+    " zero = s32[] constant() " made " x = f32[64,16,8] bitcast(made) state = (s32[], f32[64,16,8]) tuple(zero, x)"    \
+    " loop = (s32[], f32[64,16,8]) while(state) calls=body,condition" also " }"
+#define GATHERED(name)                                                                                                 \
+    "picked = bf16[1024,8] gather(data, index) \"" name                                                                \
+    "gather\" line=7 !temp made = f32[1024,8] convert(picked) \"" name "convert_element_type\" line=7 !temp"
+#define CONVERTED "made = f32[1024,8] convert(data) \"jit(f)/convert_element_type\" line=7 !temp"
+#define MULTIPLIED "made = f32[1024,8] dot(data, data) \"jit(f)/dot_general\" line=7 !temp"
+
 static const struct {
     const char *program, *twin; /* the same but for what makes the cause */
     enum verdict_cause_kind cause;
@@ -74,6 +90,15 @@ static const struct {
      "What a scan stacks in its 300 iterations holds 2.34 MiB at the peak, 99.7 % of it: f32[300,32,64], "
      "models.py:25.",
      VERDICT_ADVICE_SCAN_OUTPUTS},
+    {TAKEN(GATHERED("jit(f)/"), ""), TAKEN(GATHERED("jit(f)/jvp()/"), ""), VERDICT_CAUSE_SCAN_INPUTS,
+     "Arrays gathered whole before a scan, which reads one of 64 parts at a time, hold 48.0 KiB at the peak, 71 % of "
+     "it: f32[1024,8] and others, models.py:7.",
+     VERDICT_ADVICE_SCAN_INPUTS},
+    {TAKEN(CONVERTED, ""), TAKEN(CONVERTED, " r = f32[9] reduce(made) \"jit(f)/reduce\""), VERDICT_CAUSE_SCAN_INPUTS,
+     "An array computed whole before a scan, which reads one of 64 parts at a time, holds 32.0 KiB at the peak, 62 % "
+     "of it: f32[1024,8], models.py:7.",
+     VERDICT_ADVICE_SCAN_INPUTS},
+    {TAKEN(CONVERTED, ""), TAKEN(MULTIPLIED, ""), VERDICT_CAUSE_SCAN_INPUTS, NULL, VERDICT_ADVICE_SCAN_INPUTS},
     {SUMMED("20,32,64", "32,64"), STACKED("old", "20,32,64"), VERDICT_CAUSE_SCAN_OUTPUTS,
      "A stack of the gradients of 20 microbatches holds 160.0 KiB at the peak, 94 % of it: f32[20,32,64], "
      "models.py:25.",
