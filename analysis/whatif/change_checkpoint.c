@@ -180,6 +180,8 @@ static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inpu
         value_each_reader(&work->walk,
                           value_of_buffer(&work->plan->hlo, work->variant->space->rows[row.plan_row].buffer_at),
                           checkpoint_reader_note, &reading);
+        if (reading.count == 0) /* what a loop fills is read behind it */
+            value_each_reader(&work->walk, (struct value){at, VALUE_WHOLE}, checkpoint_reader_note, &reading);
         if (reading.count < 2 || layer->backward == HLO_NONE)
             continue;
         row.born = layer->backward;
@@ -188,6 +190,65 @@ static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inpu
             *variant_add(work->variant) = row;
     }
     return dropped;
+}
+
+/* What reads a gradient. */
+struct gradient_reading {
+    const struct checkpoint *work;
+    uint32_t last; /* step of the last reader; HLO_NONE: it is not known */
+};
+
+/* Gradients of weights wait for what the layer computes again, and no longer than its backward pass. */
+static bool gradient_reader_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct gradient_reading *reading = context;
+    struct checkpoint *work = (struct checkpoint *)reading->work;
+    uint32_t step = reader_at == HLO_NONE ? HLO_NONE : variant_step(work->variant, reader_at);
+    (void)operand;
+    if (step == HLO_NONE) {
+        reading->last = HLO_NONE;
+        return false;
+    }
+    const struct checkpoint_layer *layer = layer_of(work, reader_at);
+    if (layer == NULL)
+        layer = layer_of(work, variant_scheduled(work->variant, reader_at));
+    enum graph_op op = graph_op(work->graph, reader_at);
+    if (layer != NULL && layer->is_chosen && layer->backward_end != HLO_NONE && step > layer->backward_end &&
+        (op == GRAPH_DOT || op == GRAPH_REDUCE || op == GRAPH_CONCATENATE ||
+         str_equal(hlo_instruction_opcode(&work->plan->hlo, reader_at), STR("pad"))))
+        step = layer->backward_end;
+    reading->last = step > reading->last ? step : reading->last;
+    return true;
+}
+
+/* Of a derivative in a derivative? What it makes is no gradient alone: further derivatives read it. */
+static bool is_of_higher(const struct graph *graph, uint32_t at)
+{
+    static const char once[] = "jvp(";
+    struct str name = graph_op_name_end(graph, at);
+    const char *first = memmem(name.data, name.length, once, sizeof(once) - 1);
+    const char *behind = first == NULL ? NULL : first + sizeof(once) - 1;
+    return behind != NULL && memmem(behind, (size_t)(name.data + name.length - behind), once, sizeof(once) - 1) != NULL;
+}
+
+/* Where all values of a layer are kept, the compiler may compute its gradients of weights long after the others, and
+ * keep what they are made of meanwhile. Once they are computed again, it does so with them at hand. */
+static void gradients_cut(struct checkpoint *work)
+{
+    for (uint32_t i = 0; i < work->variant->row_count; i++) {
+        struct variant_row *row = &work->variant->rows[i];
+        uint32_t at = checkpoint_maker(work, row);
+        if (row->is_indefinite || row->is_gone || row->plan_row == PLAN_NONE || at == HLO_NONE ||
+            row->born < work->first_backward || graph_phase(work->graph, at) != GRAPH_BACKWARD ||
+            is_of_higher(work->graph, at))
+            continue;
+        struct gradient_reading reading = {.work = work, .last = row->born};
+        value_each_reader(&work->walk,
+                          value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
+                          gradient_reader_note, &reading);
+        if (!work->walk.is_cut && reading.last < row->dies && reading.last + 1 < row->dies)
+            row->dies = reading.last + 1;
+    }
 }
 
 /* Where what the compiler computes again to save memory is needed, so is what it repeats (remat.h). */
@@ -321,8 +382,10 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     if (choice.chosen > 0) {
         struct checkpoint_inputs *inputs = checkpoint_inputs_find(&work);
         out->row_count += saved_drop(&work, inputs);
-        if (out->row_count > 0 && !work.only)
+        if (out->row_count > 0 && !work.only) {
             checkpoint_inputs_keep(&work, inputs);
+            gradients_cut(&work);
+        }
     }
     uint32_t stack_count = checkpoint_stacks_drop(&work, choice.is_all ? NULL : flags);
     out->row_count += stack_count;

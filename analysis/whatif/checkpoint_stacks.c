@@ -103,9 +103,10 @@ bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row
            (work->variant->space->rows[row->plan_row].patterns & 1U << PATTERN_SCAN_RESIDUALS) != 0;
 }
 
+/* What was put back for a layer that holds a whole loop is none. */
 static bool is_meant(const struct checkpoint *work, const bool *flags, uint32_t row)
 {
-    return !flags || (row < work->flag_count && flags[row]);
+    return row < work->flag_count && (!flags || flags[row]);
 }
 
 /* ---- stacks of layers that are checkpointed already ---- */

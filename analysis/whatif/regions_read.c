@@ -104,6 +104,55 @@ static void rest_label(struct regions_reading *reading, struct arena *arena)
     }
 }
 
+/* The layer of all values of the forward pass that a loop begins with; HLO_NONE: there are several, or none. */
+static uint32_t loop_region(struct regions_reading *reading, struct value_walk *walk, uint32_t loop_at)
+{
+    const struct graph *graph = reading->graph;
+    uint32_t begin = graph_operand(graph, loop_at, 0), region = HLO_NONE, operand;
+    if (begin == HLO_NONE || graph_op(graph, begin) != GRAPH_TUPLE)
+        return HLO_NONE;
+    for (uint32_t nth = 0; (operand = graph_operand(graph, begin, nth)) != HLO_NONE; nth++) {
+        uint32_t made_by = value_maker(walk, operand);
+        uint32_t of = made_by == HLO_NONE || graph_phase(graph, made_by) != GRAPH_FORWARD
+                          ? HLO_NONE
+                          : reading->regions->of[made_by];
+        if (of >= reading->regions->count)
+            continue;
+        if (region != HLO_NONE && region != of)
+            return HLO_NONE;
+        region = of;
+    }
+    return region;
+}
+
+/* A schedule may read the next layer's parameters before a loop of the one before runs: the rounds of a loop that reads
+ * none itself are of the layer of what it begins with. `told`: what was known of each instruction by what it reads. */
+static void loops_label(struct regions_reading *reading, const uint32_t *told, struct arena *arena)
+{
+    const struct graph *graph = reading->graph;
+    uint32_t count = graph->hlo->instruction_count;
+    bool *is_told = arena_array(arena, bool, (size_t)graph->hlo->computation_count + 1);
+    uint32_t *region_of = arena_raw(arena, ((size_t)graph->hlo->computation_count + 1) * sizeof(*region_of));
+    struct value_walk walk;
+    memset(region_of, 0xff, ((size_t)graph->hlo->computation_count + 1) * sizeof(*region_of));
+    value_walk_init(&walk, graph, 8 * (uint64_t)count + 4096, arena);
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t body = told[at] == HLO_NONE ? HLO_NONE : graph_loop_body_around(graph, at);
+        if (body != HLO_NONE)
+            is_told[body] = true;
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t body = graph_op(graph, at) == GRAPH_WHILE ? graph_called(graph, at, 0) : HLO_NONE;
+        if (body != HLO_NONE && !is_told[body])
+            region_of[body] = loop_region(reading, &walk, at);
+    }
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t body = graph_phase(graph, at) == GRAPH_FORWARD ? graph_loop_body_around(graph, at) : HLO_NONE;
+        if (body != HLO_NONE && region_of[body] != HLO_NONE)
+            reading->regions->of[at] = region_of[body];
+    }
+}
+
 static bool *made_of_parameters(struct regions_reading *reading)
 {
     const struct graph *graph = reading->graph;
@@ -135,8 +184,12 @@ void regions_read(const struct regions_program *program, const struct regions_pa
     struct regions_program seen = *program;
     seen.is_parameter = program->is_as_written ? made_of_parameters(&reading) : NULL;
     regions_cut(&seen, arena, out);
-    if (!program->is_as_written) /* where it is, no order says more than what is read */
+    if (!program->is_as_written) { /* where it is, no order says more than what is read */
+        uint32_t *told = arena_raw(arena, ((size_t)count + 1) * sizeof(*told));
+        memcpy(told, out->of, ((size_t)count + 1) * sizeof(*told));
         rest_label(&reading, arena);
+        loops_label(&reading, told, arena);
+    }
     for (uint32_t at = 0; at < count; at++)
         if (out->of[at] == REGION_OUTSIDE || out->of[at] == REGION_BEFORE)
             out->of[at] = HLO_NONE;

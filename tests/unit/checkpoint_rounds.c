@@ -153,6 +153,86 @@ START_TEST(a_repetition_may_give_more)
 }
 END_TEST
 
+static const struct variant_row *row_named(const struct variant *variant, const char *name)
+{
+    for (uint32_t i = 0; i < start.row_count; i++)
+        if (start.rows[i].instruction_at == instruction_named(name))
+            return &variant->rows[i];
+    ck_abort_msg("no row of %s", name);
+}
+
+/* Gradients of weights at the end of the program: what they are made of is kept until then, but no longer once values
+ * are computed again; unless something else reads it, or it is a derivative of a derivative. */
+START_TEST(gradients_wait_for_their_layer_alone)
+{
+    static const char *const program =
+        "scheduled module=jit_f main { w0 = f32[64,64] parameter(0) \"params['layer_0']['w']\" !arg "
+        "w1 = f32[64,64] parameter(1) \"params['layer_1']['w']\" !arg "
+        "w2 = f32[64,64] parameter(2) \"params['layer_2']['w']\" !arg x0 = f32[64,64] parameter(3) \"batch\" !arg "
+        "h0 = f32[64,64] dot(x0, w0) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+        "x1 = f32[64,64] tanh(h0) \"jit(f)/jvp()/tanh\" !temp "
+        "h1 = f32[64,64] dot(x1, w1) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+        "x2 = f32[64,64] tanh(h1) \"jit(f)/jvp()/tanh\" !temp "
+        "h2 = f32[64,64] dot(x2, w2) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+        "d3 = f32[64,64] negate(h2) \"jit(f)/transpose(jvp())/neg\" !temp "
+        "a2 = f32[64,64] multiply(d3, h2) \"jit(f)/transpose(jvp())/times\" !temp "
+        "d2 = f32[64,64] dot(a2, w2) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp frees={d3} "
+        "a1 = f32[64,64] multiply(d2, h1) \"%s/times\" !temp frees={h1} "
+        "d1 = f32[64,64] dot(a1, w1) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp frees={d2} "
+        "a0 = f32[64,64] multiply(d1, h0) \"jit(f)/transpose(jvp())/times\" !temp frees={h0,d1} "
+        "d0 = f32[64,64] dot(a0, w0) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp "
+        "g0 = f32[64,64] dot(x0, a0) lhs={0} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !out "
+        "g1 = f32[64,64] %s \"jit(f)/transpose(jvp())/dot_general\" !out "
+        "g2 = f32[64,64] dot(x2, a2) lhs={0} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !out frees={a0,a1,a2,x1,x2,h2} "
+        "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(g0, g1, g2) }";
+    static const char *const product = "dot(x1, a1) lhs={0} rhs={0}", *const once = "jit(f)/transpose(jvp())";
+    const struct {
+        const char *made_in, *late;
+        bool is_cut;
+    } cases[] = {
+        {once, product, true}, {once, "add(x1, a1)", false}, {"jit(f)/transpose(jvp(vmap(jvp())))", product, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        open_program(arena_format(&arena, program, cases[i].made_in, cases[i].late));
+        saves("checkpoint=*");
+        ck_assert_int_eq(row_named(&changed, "a1")->dies < row_named(&start, "a1")->dies, cases[i].is_cut);
+    }
+}
+END_TEST
+
+/* The next layer's parameters are read before a loop of the layer before runs. */
+#define LOOPED "(s32[], f32[64,64], f32[12,64,64])"
+START_TEST(a_loop_is_of_the_layer_that_it_begins_with)
+{
+    open_program(
+        "scheduled module=jit_f body { p = " LOOPED " parameter(0) i = s32[] get-tuple-element(p) index=0 "
+        "c = f32[64,64] get-tuple-element(p) index=1 xs = f32[12,64,64] get-tuple-element(p) index=2 z = s32[] "
+        "constant() one = f32[1,64,64] dynamic-slice(xs, i, z, z) \"jit(f)/jvp()/while/body/dynamic_slice\" "
+        "part = f32[64,64] reshape(one) sum = f32[64,64] add(c, part) \"jit(f)/jvp()/while/body/add\" "
+        "ROOT t = " LOOPED " tuple(i, sum, xs) } "
+        "condition { q = " LOOPED " parameter(0) ROOT e = pred[] constant() } "
+        "main { w0 = f32[64,64] parameter(0) \"params['layer_0']['w']\" !arg "
+        "v0 = f32[64,64] parameter(1) \"params['layer_0']['v']\" !arg "
+        "w1 = f32[64,64] parameter(2) \"params['layer_1']['w']\" !arg "
+        "v1 = f32[64,64] parameter(3) \"params['layer_1']['v']\" !arg x0 = f32[64,64] parameter(4) \"batch\" !arg "
+        "k = s32[] constant() h0 = f32[64,64] dot(x0, w0) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+        "s0 = f32[12,64,64] broadcast(h0) dimensions={1,2} \"jit(f)/jvp()/broadcast_in_dim\" !temp "
+        "early = f32[64,64] exponential(w1) \"jit(f)/jvp()/exp\" !temp "
+        "t0 = " LOOPED " tuple(k, h0, s0) l = " LOOPED " while(t0) calls=body,condition \"jit(f)/jvp()/while\" "
+        "l0 = f32[64,64] get-tuple-element(l) index=1 "
+        "x1 = f32[64,64] dot(l0, v0) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+        "h1 = f32[64,64] dot(x1, w1) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+        "x2 = f32[64,64] dot(h1, v1) lhs={1} rhs={0} \"jit(f)/jvp()/dot_general\" !temp "
+        "d2 = f32[64,64] dot(x2, v1) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp "
+        "d1 = f32[64,64] dot(d2, v0) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp "
+        "g0 = f32[64,64] dot(x0, d1) lhs={0} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !out "
+        "ROOT y = (f32[64,64]) tuple(g0) }");
+    const struct regions *regions = regions_by_any(&start);
+    ck_assert_uint_ne(regions->of[instruction_named("h0")], regions->of[instruction_named("h1")]);
+    ck_assert_uint_eq(regions->of[instruction_named("one")], regions->of[instruction_named("h0")]);
+    ck_assert_uint_eq(regions->of[instruction_named("sum")], regions->of[instruction_named("h0")]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("checkpoint_rounds");
@@ -162,6 +242,8 @@ int main(void)
     tcase_add_test(tests, a_round_over_a_microbatch_has_layers);
     tcase_add_test(tests, heads_with_numbers_are_no_layers);
     tcase_add_test(tests, a_repetition_may_give_more);
+    tcase_add_test(tests, gradients_wait_for_their_layer_alone);
+    tcase_add_test(tests, a_loop_is_of_the_layer_that_it_begins_with);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
