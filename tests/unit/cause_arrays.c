@@ -167,6 +167,39 @@ START_TEST(the_arrays_are_named_and_its_twin_is_not)
 }
 END_TEST
 
+/* Rows of a prediction that nothing mixes are worked on a few at a time. */
+START_TEST(rows_that_are_apart)
+{
+    static const char *const program =
+        "scheduled module=jit_f main { x = f32[640,8] parameter(0) \"x\" !arg w = f32[8,512] parameter(1) "
+        "\"params['w']\" !arg v = f32[512,300] parameter(2) \"params['v']\" !arg "
+        "h = f32[640,512] dot(x, w) lhs={1} rhs={0} \"jit(f)/dot_general\" line=7 !temp %s "
+        "u = f32[640,300] dot(k, v) lhs={1} rhs={0} \"jit(f)/dot_general\" !temp frees={h} "
+        "s = f32[640] reduce(u) dimensions={1} \"jit(f)/reduce_max\" !out ROOT t = (f32[640]) tuple(s) }";
+    static const char *const mixes[] = {
+        "k = f32[640,512] tanh(h) \"jit(f)/tanh\"",
+        /* its mean is taken off */
+        "m = f32[512] reduce(h) dimensions={0} \"jit(f)/reduce_sum\" b = f32[640,512] broadcast(m) dimensions={1} \"jit(f)/op\" "
+        "k = f32[640,512] subtract(h, b) \"jit(f)/sub\"",
+        /* each row meets all others */
+        "q = f32[640,640] dot(h, h) lhs={1} rhs={1} \"jit(f)/dot_general\" "
+        "k = f32[640,512] dot(q, h) lhs={1} rhs={0} \"jit(f)/dot_general\"",
+        "k = f32[640,512] sort(h) \"jit(f)/sort\"",
+        "k = f32[640,512] custom-call(h) \"jit(f)/pallas_call\"",
+    };
+    for (size_t i = 0; i < sizeof(mixes) / sizeof(mixes[0]); i++) {
+        struct buf file;
+        struct verdict verdict;
+        verdict_read(arena_format(&arena, program, mixes[i]), &verdict, &file);
+        const struct verdict_advice *parts = advice_of(&verdict, VERDICT_ADVICE_PARTS);
+        ck_assert_msg((parts != NULL) == (i == 0), "%zu: %s", i, verdict.cause.text);
+        if (parts != NULL)
+            ck_assert_str_eq(parts->title, "Work on 20 of the 640 rows of f32[640,512] at a time");
+        buf_free(&file);
+    }
+}
+END_TEST
+
 /* The compiler rematerializes up to the device's size, in which constants lie too: what is saved lands there. */
 START_TEST(what_lands_at_the_limit_may_fit)
 {
@@ -258,6 +291,7 @@ int main(void)
     TCase *tests = tcase_create("cause_arrays");
     tcase_add_checked_fixture(tests, arena_begin, arena_end);
     tcase_add_loop_test(tests, the_arrays_are_named_and_its_twin_is_not, 0, (int)(sizeof(cases) / sizeof(cases[0])));
+    tcase_add_test(tests, rows_that_are_apart);
     tcase_add_test(tests, what_lands_at_the_limit_may_fit);
     tcase_add_test(tests, fewer_bits_are_a_guess);
     tcase_add_test(tests, weights_that_are_read_narrow);
