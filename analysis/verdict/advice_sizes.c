@@ -6,6 +6,7 @@
 #include "read/hlo/hlo_sharding.h"
 #include "read/hlo/shape.h"
 #include "whatif/microbatch.h"
+#include "whatif/sequence_sign.h"
 
 /* Shares of the batch, of the sequence, in the order in which they are tried. */
 static const char *const shares[] = {"0.5", "0.25"};
@@ -42,53 +43,6 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
     return sizes;
 }
 
-/* Shorter ones are rows of labels, or sides of something. */
-enum { SEQUENCE_LEAST = 32 };
-
-/* By class of dimensions: does a product have it twice, as attention scores have? */
-static const bool *squared_find(const struct variant *variant)
-{
-    const struct graph *graph = variant->plan->graph;
-    const struct dimensions *dimensions = &variant->dimensions;
-    struct arena *arena = variant->arena;
-    bool *is_squared = arena_array(arena, bool, (size_t)dimensions->leaves.dimension_count + 1);
-    arena_work(arena, graph->hlo->instruction_count);
-    for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
-        uint32_t one, other;
-        if (graph_op(graph, at) != GRAPH_DOT)
-            continue;
-        for (uint32_t nth = 0; (one = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)
-            for (uint32_t k = nth + 1; (other = dimensions_of(dimensions, at, k)) != HLO_NONE; k++)
-                if (dimensions_class(dimensions, one) == dimensions_class(dimensions, other))
-                    is_squared[dimensions_class(dimensions, one)] = true;
-    }
-    return is_squared;
-}
-
-/* What stands behind the batch is named a sequence where there is a sign of it: rows of whole numbers, as tokens are,
- * or attention along it. It may as well be a picture's side, a channel or a shot. */
-static bool has_sequence(struct advice *advice)
-{
-    const struct variant *variant = &advice->start;
-    struct change change;
-    struct change_target *targets;
-    struct err err = ERR_INIT;
-    struct shape_array shape;
-    uint32_t count;
-    if (!change_read(STR("sequence=0.5"), &change, &err) || !change_targets(variant, &change, &targets, &count, &err))
-        return false;
-    const bool *is_squared = squared_find(variant);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct plan_argument *argument = arguments_find(variant->plan, targets[i].parameter);
-        if (targets[i].size_before < SEQUENCE_LEAST || argument == NULL)
-            continue;
-        if ((shape_array_read(argument->shape, &shape) && shape_array_is_integer(&shape)) ||
-            is_squared[dimensions_class(&variant->dimensions, targets[i].at)])
-            return true;
-    }
-    return false;
-}
-
 static void resize_find(struct advice *advice, const char *name, const char *what)
 {
     struct arena *arena = advice->facts->arena;
@@ -122,7 +76,7 @@ void advice_find_batch(struct advice *advice)
 
 void advice_find_sequence(struct advice *advice)
 {
-    if (advice_is_of_program(advice) && has_sequence(advice))
+    if (advice_is_of_program(advice) && sequence_has_sign(&advice->start))
         resize_find(advice, "sequence", "sequence");
     advice_text_sequence(advice);
 }

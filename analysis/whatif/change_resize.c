@@ -144,6 +144,14 @@ static bool is_called_batch(const struct plan_argument *argument)
                                                            argument->choice.rule == CATEGORY_RULE_ARGUMENT_WORD);
 }
 
+/* One picture: as high as wide, with its channels last or none. */
+static bool is_picture(const struct shape_array *shape)
+{
+    enum { CHANNELS_MAX = 4 };
+    return (shape->rank == 2 || (shape->rank == 3 && shape->dimensions[2] <= CHANNELS_MAX)) &&
+           shape->dimensions[0] == shape->dimensions[1];
+}
+
 static void data_read(const struct variant *variant, struct resize_signs *signs)
 {
     struct shape_array shape;
@@ -155,8 +163,8 @@ static void data_read(const struct variant *variant, struct resize_signs *signs)
             dimensions_class(&variant->dimensions, dimensions_of(&variant->dimensions, argument->instruction_at, 0));
         signs->data_count++;
         signs->shared_count[class]++;
-        signs->is_signed[class] |=
-            shape_array_is_integer(&shape) || (is_called_batch(argument) && signs->has_parameters);
+        signs->is_signed[class] |= shape_array_is_integer(&shape) ||
+                                   (is_called_batch(argument) && signs->has_parameters && !is_picture(&shape));
     }
 }
 

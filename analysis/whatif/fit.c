@@ -3,6 +3,7 @@
 #include "whatif/fit_search.h"
 
 #include "base/str.h"
+#include "whatif/sequence_sign.h"
 
 /* Changes that are tried, and what they ask of a person: first what leaves the results as they are, then what costs
  * time, then numbers of fewer bits, then another batch, then more devices. One of each sort is usual. */
@@ -30,6 +31,7 @@ const char *fit_usual(uint32_t at)
 struct trial {
     const struct variant *start;
     int64_t room_bytes;
+    bool has_sequence;   /* there is a sign of one */
     struct arena *arena; /* of the set that is tried */
     struct fit *out;
 };
@@ -49,7 +51,8 @@ static bool set_try(void *context, const uint32_t *chosen, uint32_t count, struc
         struct change change;
         struct change_result result;
         set->changes[i] = candidates[chosen[i]].text;
-        if (!change_read(str_of(set->changes[i]), &change, &err) || !change_apply(&variant, &change, &result, &err))
+        if (!change_read(str_of(set->changes[i]), &change, &err) ||
+            (change.kind == CHANGE_SEQUENCE && !trial->has_sequence) || !change_apply(&variant, &change, &result, &err))
             return false;
         set->calls[i] = arena_text(trial->start->arena, str_of(result.call));
         set->kinds |= 1U << change.kind;
@@ -93,6 +96,7 @@ void fit_find(const struct variant *start, int64_t room_bytes, struct fit *out)
                                       .set_try = set_try,
                                       .is_spent = is_spent,
                                       .out = out};
+    trial.has_sequence = sequence_has_sign(start);
     fit_search_run(&search);
     arena_free(trial.arena);
 }

@@ -4,6 +4,8 @@
 #include "change.h"
 
 #include "whatif/call.h"
+#include "whatif/fit.h"
+#include "whatif/sequence_sign.h"
 
 #define STATE "(s32[], f32[4,8,16], f32[16,16])"
 /* Gradients are summed over microbatches: fewer rows of the batch would be fewer trips, of the same memory. */
@@ -62,6 +64,43 @@ START_TEST(weights_that_mix_tokens_are_no_sequence)
 }
 END_TEST
 
+/* One picture, as high as wide, is no batch of rows, whatever it is called. */
+START_TEST(one_picture_is_no_batch)
+{
+    static const char program[] =
+        "scheduled main { image = f32[%s] parameter(0) \"image\" !arg w = f32[8,8] parameter(1) \"params['w']\" !arg "
+        "k = f32[4] parameter(2) \"view\" !arg v = f32[8,8] negate(w) \"jit(f)/neg\" !temp "
+        "y = f32[%s] exponential(image) \"jit(f)/exp\" !out ROOT t = (f32[%s]) tuple(y) }";
+    open_program(arena_format(&arena, program, "96,96,3", "96,96,3", "96,96,3"));
+    refused("batch=0.5", "such as batch=0.5@image:0 (96)");
+    open_program(arena_format(&arena, program, "96,64,3", "96,64,3", "96,64,3"));
+    saves("batch=0.5");
+}
+END_TEST
+
+/* A search names no sequence that has no sign: the numbers of a row may be a point's coordinates. */
+START_TEST(a_sequence_has_a_sign)
+{
+    static const char program[] =
+        "scheduled main { x = %s[4,64] parameter(0) \"batch['x']\" !arg w = f32[8,8] parameter(1) \"params['w']\" "
+        "!arg y = f32[4,64,512] broadcast(x) dimensions={0,1} \"jit(f)/op\" !temp z = f32[4,64] reduce(y) dimensions={2} \"jit(f)/reduce\" !out "
+        "ROOT t = (f32[4,64]) tuple(z) }";
+    static const char *const types[] = {"f32", "s32"};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        open_program(arena_format(&arena, program, types[i]));
+        ck_assert_int_eq(sequence_has_sign(&start), i == 1);
+        saves("sequence=0.5"); /* who asks for it means it */
+        struct fit fit;
+        bool is_named = false;
+        fit_find(&start, before.total_bytes / 10 * 6, &fit);
+        for (uint32_t k = 0; k < fit.set_count; k++)
+            for (uint32_t m = 0; m < fit.sets[k].count; m++)
+                is_named = is_named || strncmp(fit.sets[k].changes[m], "sequence", strlen("sequence")) == 0;
+        ck_assert_int_eq(is_named, i == 1);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("batch");
@@ -70,6 +109,8 @@ int main(void)
     tcase_add_test(tests, of_microbatches_the_size_counts);
     tcase_add_test(tests, nodes_and_edges_are_no_batch);
     tcase_add_test(tests, weights_that_mix_tokens_are_no_sequence);
+    tcase_add_test(tests, one_picture_is_no_batch);
+    tcase_add_test(tests, a_sequence_has_a_sign);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
