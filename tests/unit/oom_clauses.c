@@ -52,6 +52,8 @@ static void put_figure(struct writing *writing, size_t figure, char unit)
         snprintf(number, sizeof(number), "0x%llx ", (unsigned long long)bytes);
     else if (unit == 'G')
         snprintf(number, sizeof(number), "%llu.00", (unsigned long long)(bytes >> 30));
+    else if (unit == 'M')
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)(bytes >> 20));
     else if (unit == 'K')
         snprintf(number, sizeof(number), "%llu", (unsigned long long)(bytes >> 10));
     else if (unit == 'B')
@@ -73,7 +75,7 @@ static void put_placeholder(struct writing *writing, const char *name, size_t le
     } else if (figure < FIGURE_COUNT) {
         put_figure(writing, figure, is_in_unit ? *name : '!');
     } else {
-        put(writing, *name == '#'                             ? " "
+        put(writing, *name == '#'                             ? " : "
                      : strncmp(name, "..", 2) == 0            ? " "
                      : strncmp(name, "device", 6) == 0        ? " 3"
                      : strncmp(name, "chip", 4) == 0          ? "0x0x0_HBM0;"
@@ -136,6 +138,19 @@ START_TEST(clauses_left_out_or_cut_lend_no_figure)
             put(&writing, "\nAnother line, of 7.00 GiB.\n");
             check(sentences[_i].family, writing.text, writing.length);
         }
+}
+END_TEST
+
+/* A search word has to stand in each of them, and the reader to know it. */
+START_TEST(sentences_are_found_in_a_log)
+{
+    struct writing writing = {.left_out = -1, .cut = -1};
+    put(&writing, "step 12 of 100, loss 0.51\n");
+    write_group(&writing, sentences[_i].pattern, true);
+    put(&writing, "\n");
+    struct oom_answer answer = oom_ask(writing.text, writing.length);
+    ck_assert_msg(answer.explanation.failure_count + answer.explanation.given_up_count > 0, "%s: %s", sentences[_i].family, writing.text);
+    cJSON_Delete(answer.failures);
 }
 END_TEST
 
@@ -235,6 +250,7 @@ int main(void)
     TCase *cases = tcase_create("clauses");
     suite_add_tcase(suite, cases);
     tcase_add_loop_test(cases, sentences_begin_with_a_letter_of_their_own, 0, SENTENCE_COUNT);
+    tcase_add_loop_test(cases, sentences_are_found_in_a_log, 0, SENTENCE_COUNT);
     tcase_add_loop_test(cases, clauses_left_out_or_cut_lend_no_figure, 0, SENTENCE_COUNT);
     tcase_add_test(cases, clauses_of_torch_are_read_in_any_order);
     tcase_add_test(cases, numbers_are_read_with_any_separators);

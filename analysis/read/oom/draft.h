@@ -40,8 +40,15 @@ struct oom_compiled {
     bool is_known;
 };
 
+/* The sentences of families.def by their first letters, in their order: patterns.h makes it. */
+struct oom_pattern_index {
+    const unsigned short *sentences;
+    const unsigned short *begin; /* of each letter: where its sentences begin; 257 of them */
+};
+
 struct oom_reader {
     struct arena *arena;
+    struct oom_pattern_index sentences;
     struct oom_text text; /* the piece that is read */
     struct oom_draft draft;
     struct oom_failure *failures;

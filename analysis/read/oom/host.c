@@ -233,7 +233,7 @@ static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t a
     bool has_text = oom_cursor_take(text, &end, ":");
     if (!oom_text_is_line_begin(text, from) || (!has_text && !is_line_end(text, at)) ||
         oom_cursor_take(text, &end, "Unabletoallocate") || oom_cursor_take(text, &end, "std::bad_alloc") ||
-        (has_text && oom_pattern_is_at(text, end)) ||
+        (has_text && oom_pattern_is_at(reader, end)) ||
         !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, begin, 1, &which))
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_python, "memory_error", from, at);

@@ -3,6 +3,7 @@
 
 #include "read/oom/cursor.h"
 #include "read/oom/handlers.h"
+#include "read/oom/sieve.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -369,10 +370,12 @@ static size_t again_at(const struct oom_text *text, size_t at, const char *patte
 }
 
 /* The sentence at clean byte `*at`, which moves behind it; SENTENCE_COUNT when there is none. */
-static size_t sentence_take(const struct oom_text *text, size_t *at, struct capture *capture)
+static size_t sentence_take(const struct oom_pattern_index *index, const struct oom_text *text, size_t *at,
+                            struct capture *capture)
 {
-    for (size_t i = 0; i < SENTENCE_COUNT; i++) {
-        size_t end = *at;
+    const unsigned char letter = (unsigned char)text->bytes[*at];
+    for (size_t j = index->begin[letter]; j < index->begin[letter + 1]; j++) {
+        size_t end = *at, i = index->sentences[j];
         if (!is_begin(text, *at, sentences[i].pattern))
             continue;
         *capture = (struct capture){.stop = again_at(text, *at, sentences[i].pattern)};
@@ -389,16 +392,16 @@ static size_t sentence_take(const struct oom_text *text, size_t *at, struct capt
 size_t oom_pattern_read(struct oom_reader *reader, size_t at)
 {
     struct capture capture;
-    size_t end = at, sentence = sentence_take(&reader->text, &end, &capture);
+    size_t end = at, sentence = sentence_take(&reader->sentences, &reader->text, &end, &capture);
     if (sentence == SENTENCE_COUNT)
         return 0;
     return is_in_source(&reader->text, at) ? end : open_failure(reader, sentence, at, end, &capture);
 }
 
-bool oom_pattern_is_at(const struct oom_text *text, size_t at)
+bool oom_pattern_is_at(const struct oom_reader *reader, size_t at)
 {
     struct capture capture;
-    return sentence_take(text, &at, &capture) < SENTENCE_COUNT;
+    return sentence_take(&reader->sentences, &reader->text, &at, &capture) < SENTENCE_COUNT;
 }
 
 size_t oom_pattern_figures(const struct oom_text *text, size_t *at, enum oom_line line,
@@ -428,4 +431,49 @@ void oom_pattern_firsts(bool firsts[256])
 {
     for (size_t i = 0; i < SENTENCE_COUNT; i++)
         firsts[(unsigned char)sentences[i].pattern[0]] = true;
+}
+
+struct oom_pattern_index oom_pattern_index_new(struct arena *arena)
+{
+    unsigned short *sorted = arena_array(arena, unsigned short, SENTENCE_COUNT);
+    unsigned short *begin = arena_array(arena, unsigned short, 257);
+    unsigned short next[256];
+    for (size_t i = 0; i < SENTENCE_COUNT; i++)
+        begin[(unsigned char)sentences[i].pattern[0] + 1]++;
+    for (size_t letter = 0; letter < 256; letter++) {
+        next[letter] = begin[letter];
+        begin[letter + 1] = (unsigned short)(begin[letter] + begin[letter + 1]);
+    }
+    for (size_t i = 0; i < SENTENCE_COUNT; i++)
+        sorted[next[(unsigned char)sentences[i].pattern[0]]++] = (unsigned short)i;
+    return (struct oom_pattern_index){sorted, begin};
+}
+
+/* The longest run of letters that the pattern cannot do without; false if none is long enough for a sieve. */
+static bool sign_take(const char *pattern, char longest[LONGEST_LITERAL])
+{
+    char literal[LONGEST_LITERAL];
+    longest[0] = '\0';
+    while (*pattern != '\0' && *pattern != ']' && *pattern != '>') { /* as patterns_match ends */
+        if (*pattern == '[' || *pattern == '<') {
+            pattern = group_end(pattern + 1);
+        } else if (*pattern == '{') {
+            pattern = strchr(pattern, '}') + 1;
+        } else {
+            pattern = literal_take(pattern, literal);
+            if (strlen(literal) > strlen(longest))
+                memcpy(longest, literal, sizeof(literal));
+        }
+    }
+    return strlen(longest) >= OOM_SIEVE_MIN;
+}
+
+size_t oom_pattern_signs(struct arena *arena, const char **signs)
+{
+    char longest[LONGEST_LITERAL];
+    size_t count = 0;
+    for (size_t i = 0; i < SENTENCE_COUNT; i++)
+        if (sign_take(sentences[i].pattern, longest))
+            signs[count++] = arena_text(arena, str_of(longest));
+    return count;
 }

@@ -14,12 +14,14 @@
 
 #include "read/oom/draft.h"
 
+struct oom_pattern_index oom_pattern_index_new(struct arena *arena);
+
 /* Reads the sentence that begins at clean byte `at`, if it is one of the patterns: opens a failure and returns where to
  * go on; else 0. */
 size_t oom_pattern_read(struct oom_reader *reader, size_t at);
 
 /* Does one of the sentences stand at clean byte `at`? */
-bool oom_pattern_is_at(const struct oom_text *text, size_t at);
+bool oom_pattern_is_at(const struct oom_reader *reader, size_t at);
 
 enum oom_line {
 #define LINE(name, pattern) OOM_LINE_##name,
@@ -31,6 +33,15 @@ size_t oom_pattern_figures(const struct oom_text *text, size_t *at, enum oom_lin
 /* Adds what `line` finds to the draft, which keeps what it has: of copies that are mixed line by line the first counts.
  * Returns where to go on. */
 size_t oom_pattern_add(struct oom_reader *reader, size_t at, enum oom_line line);
+
+enum {
+#define SENTENCE(family, form, phase, space, pattern, then) +1
+    OOM_SENTENCE_COUNT = 0
+#include "read/oom/families.def"
+};
+/* Words without white space, one of which stands in every text that a sentence fits: writes at most OOM_SENTENCE_COUNT,
+ * which `arena` owns, and returns how many. What else is looked for has its words in scan.c. */
+size_t oom_pattern_signs(struct arena *arena, const char **signs);
 
 /* Adds the first letters of the patterns. */
 void oom_pattern_firsts(bool firsts[256]);

@@ -60,7 +60,7 @@ bool oom_read_head_within(const struct oom_reader *reader, size_t at, size_t wit
     bool firsts[256];
     firsts_fill(firsts, true);
     for (size_t end = at + within; at < end && at < text->length; at++) {
-        if (firsts[(unsigned char)text->bytes[at]] && oom_pattern_is_at(text, at))
+        if (firsts[(unsigned char)text->bytes[at]] && oom_pattern_is_at(reader, at))
             return true;
         for (size_t i = 0; firsts[(unsigned char)text->bytes[at]] && i < TABLE_COUNT; i++)
             for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++) {

@@ -6,6 +6,7 @@
 
 #include "read/oom/around.h"
 #include "read/oom/chain.h"
+#include "read/oom/patterns.h"
 #include "read/oom/read.h"
 #include "read/oom/sieve.h"
 
@@ -49,15 +50,17 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 
 /* ---- is there anything in a block? ---- */
 
-/* Every text that is looked for has at least two of these, so one line break cannot hide it. */
+/* Every text that is looked for has one of these, most have two, so that one line break cannot hide them. */
 static const char *const needles[] = {
     "emory", "ESOUR",  "lloca",     "xceed",  "XHAUS",  "usage",  "EMORY",  "alloc",   "ALLOC",
     "ptxas", "esour",  "illed",     "kill ",  "oom-k",  "oom_k",  "OOMKi",  "e 137",   ": 137",
     "s 137", "e = -9", "r 145",     "SIGKI",  "exitc",  "o spa",  "q len",  "KV ca",   "bus e",
     "Bus e", "le RAM", "Dst te",    "ache (", "uffic",  "lid bu", "NDArr",  "ill sig", "ode -9",
-    "(137)", "VmRSS",  "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu",  "mum of"};
+    "(137)", "VmRSS",  "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu",  "mum of",
+    "207001", " OOM ",  "cuMem",     "CUresu", "hipErr", "much s", "d /dev", "o 1455", "h spac", "too la", "over m"};
 
-/* What makes a place worth reading, without white space. */
+/* What makes a place worth reading, without white space: what is no sentence of families.def, of which each brings its
+ * own (oom_pattern_signs). */
 /* clang-format off */
 static const char *const signs[] = {
     "utofmemory", "utofMemory", "utofhostmemory", "RESOURCE_EXHAUSTED", "esourceexhausted", "Allocation(size=",
@@ -100,6 +103,14 @@ static const char *const signs[] = {
     "oom-killer", "Killprocess", "Cannotallocate", "cannotallocate", "directmemory",
 };
 /* clang-format on */
+
+static struct oom_sieve signs_new(struct arena *arena)
+{
+    enum { COUNT = sizeof(signs) / sizeof(signs[0]) };
+    const char **all = arena_array(arena, const char *, COUNT + OOM_SENTENCE_COUNT);
+    memcpy(all, signs, sizeof(signs));
+    return oom_sieve_new(arena, all, COUNT + oom_pattern_signs(arena, all + COUNT));
+}
 
 /* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. No branches:
  * it is asked for each line that speaks of memory. */
@@ -211,8 +222,9 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
     scan.window = arena_raw(arena, size + 1);
     scan.window_size = size;
     scan.needles = oom_sieve_new(arena, needles, sizeof(needles) / sizeof(needles[0]));
-    scan.signs = oom_sieve_new(arena, signs, sizeof(signs) / sizeof(signs[0]));
+    scan.signs = signs_new(arena);
     scan.reader = oom_draft_reader_new(arena);
+    scan.reader->sentences = oom_pattern_index_new(arena);
     scan.is_wide = source->read(source->context, 0, mark, 2) == 2 && (mark[0] ^ mark[1]) == 1 && mark[0] >= 0xFE;
     for (uint64_t at = 0, next; (next = block_read(&scan, at)) > 0 && !err_is_set(err); at = next)
         if (next <= at)

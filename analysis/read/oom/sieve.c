@@ -18,13 +18,15 @@ struct oom_sieve oom_sieve_new(struct arena *arena, const char *const *words, si
                 *step = (unsigned char)(MIN - 2 - j);
         }
     const char **sorted = arena_array(arena, const char *, count + 1);
-    unsigned short *begin = arena_array(arena, unsigned short, LETTERS + 1);
+    unsigned short *begin = arena_array(arena, unsigned short, LETTERS + 1), next[LETTERS];
+    for (size_t i = 0; i < count; i++)
+        begin[(unsigned char)words[i][0] + 1]++;
     for (unsigned letter = 0; letter < LETTERS; letter++) {
-        begin[letter + 1] = begin[letter];
-        for (size_t i = 0; i < count; i++)
-            if ((unsigned char)words[i][0] == letter)
-                sorted[begin[letter + 1]++] = words[i];
+        next[letter] = begin[letter];
+        begin[letter + 1] = (unsigned short)(begin[letter] + begin[letter + 1]);
     }
+    for (size_t i = 0; i < count; i++)
+        sorted[next[(unsigned char)words[i][0]]++] = words[i];
     return (struct oom_sieve){sorted, begin, steps};
 }
 
