@@ -256,8 +256,8 @@ static void evaluation_find(struct torch_moment *moment)
     moment->named.bytes[TORCH_NAMED_EVALUATION] = is_graph ? held->bytes : 0;
 }
 
-/* How each is told: by a holder's sum alone (COUNT: it is found apart), and whether it is the cause by its share of what
- * is in use or by a rule of its own; by its share only while that category is the largest (COUNT: any). */
+/* How each is found: by a holder's sum alone (COUNT: it is found apart). Whether it is the cause: by its share of what
+ * is in use, or by a rule of its own; by its share only while that category is the largest (COUNT: any). */
 static const struct {
     enum torch_holder holder;
     bool has_rule;

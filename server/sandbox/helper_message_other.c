@@ -2,18 +2,13 @@
  * helper_message_other.c: see helper.h. On a socket of bytes: each message begins with its size, which carries the
  * descriptor. */
 #include "server/sandbox/helper.h"
+#include "server/sandbox/helper_control.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-union control {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr head; /* for its alignment */
-};
 
 bool helper_pair(int ends[2])
 {
@@ -51,42 +46,10 @@ static bool receive_all(int socket, char *bytes, size_t size)
 bool helper_send(int socket, const void *data, size_t size, int descriptor)
 {
     uint32_t announced = (uint32_t)size;
-    struct iovec part = {&announced, sizeof(announced)};
-    union control control = {.bytes = {0}};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     if (size == 0 || size > UINT32_MAX)
         return false;
-    if (descriptor >= 0) {
-        message.msg_control = control.bytes;
-        message.msg_controllen = sizeof(control.bytes);
-        struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-        head->cmsg_level = SOL_SOCKET;
-        head->cmsg_type = SCM_RIGHTS;
-        head->cmsg_len = CMSG_LEN(sizeof(descriptor));
-        memcpy(CMSG_DATA(head), &descriptor, sizeof(descriptor));
-    }
-    ssize_t sent;
-    do
-        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
+    ssize_t sent = helper_control_send(socket, (struct iovec){&announced, sizeof(announced)}, descriptor);
     return sent == (ssize_t)sizeof(announced) && send_all(socket, data, size);
-}
-
-/* The first descriptor of a message. CMSG_SPACE rounds up, so that there may be room for one more, and who sends is not
- * trusted: what nobody takes is closed. */
-static void take_first(struct msghdr *message, int *descriptor)
-{
-    const struct cmsghdr *head = CMSG_FIRSTHDR(message);
-    if (!head || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
-        return;
-    for (size_t at = CMSG_LEN(0); at + sizeof(int) <= head->cmsg_len; at += sizeof(int)) {
-        int taken;
-        memcpy(&taken, (const char *)head + at, sizeof(taken));
-        if (*descriptor < 0)
-            *descriptor = taken;
-        else
-            close(taken);
-    }
 }
 
 /* The size of the next message, and the descriptor that it carries, which is closed when nobody takes it; as
@@ -94,7 +57,7 @@ static void take_first(struct msghdr *message, int *descriptor)
 static ssize_t receive_size(int socket, uint32_t *announced, int *descriptor, bool waits)
 {
     struct iovec part = {announced, sizeof(*announced)};
-    union control control = {.bytes = {0}};
+    union helper_control control = {.bytes = {0}};
     struct msghdr message = {
         .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof(control.bytes)};
     ssize_t length;
@@ -103,7 +66,7 @@ static ssize_t receive_size(int socket, uint32_t *announced, int *descriptor, bo
         length = recvmsg(socket, &message, waits ? 0 : MSG_DONTWAIT);
     while (length < 0 && errno == EINTR);
     if (length > 0)
-        take_first(&message, &taken);
+        helper_control_take(&message, &taken);
     if (taken >= 0)
         fcntl(taken, F_SETFD, FD_CLOEXEC);
     if (descriptor)
