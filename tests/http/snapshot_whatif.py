@@ -117,7 +117,8 @@ def test_what_does_not_apply_is_refused_and_why(t):
                                 ({"checkpoint": True}, "checkpoint", "checkpointed already"), ({"layers": 1}, "checkpoint", "called more than once"),
                                 ({}, "accumulate=1", "write accumulate=2"), ({}, "optimizer=lion", "write optimizer=sgd"), ({}, "attention=flash", "write attention=sdpa"), ({}, "checkpoint=net.py", "write checkpoint"),
                                 ({}, "zero_grad", "freed already"), ({"keeps_gradients": True, "optimizer": "sgd"}, "zero_grad", "no step of an optimizer is seen"), ({}, "no_cache", "no cache of keys and values"),
-                                ({}, "offload=weights", "write offload=activations"), ({"optimizer": "sgd"}, "offload=optimizer", "no optimizer state is seen"), ({}, "shard=1", "write shard=4")):
+                                ({}, "offload=weights", "write offload=activations"), ({"optimizer": "sgd"}, "offload=optimizer", "no optimizer state is seen"), ({}, "shard=1", "write shard=4"),
+                                ({}, "dtype=bf16", "`python -m memviewd estimate SCRIPT`"), ({}, "autocast", "snapshots hold no element types")):
         process = t.run("whatif", trained(t, **more), "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)
         assert words in process.stderr, f"{change}: {process.stderr}"

@@ -202,9 +202,10 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
         return fraction_apply(change, value, capacity_bytes, arena) ||
                replay_settings_refuse(err, text, "write memory_fraction=0.9: above 0, at most 1");
     if (str_equal(name, STR("dtype")) || str_equal(name, STR("autocast")))
-        return replay_settings_refuse(err, text,
-                                      "snapshots hold no element types, so it is not known which blocks would become "
-                                      "narrower");
+        return replay_settings_refuse(
+            err, text,
+            "snapshots hold no element types, so it is not known which blocks would become narrower; "
+            "estimate the changed script: `python -m memviewd estimate SCRIPT`");
     return err_set(
         err, ERR_argument, ERR_NO_OFFSET,
         "no such change, but expandable_segments, max_split_size, gc_threshold, roundup, memory_fraction, %s",
