@@ -16,7 +16,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "http"), os.path.join(HERE, "..",
 import harness  # noqa: E402: its folder is added above
 import running  # noqa: E402
 
-THEMES = ["replicas", "webhooks", "forms", "idle", "story"]
+THEMES = ["replicas", "webhooks", "forms", "idle", "newcomer", "story"]
 
 
 def main():
