@@ -428,6 +428,9 @@ bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path and 
 	$(Q)$(PYTHON) tests/bench/profiles.py --binary $(B)/memviewd --shared ../shared $(if $(PPROF),--pprof $(PPROF))
 	$(Q)$(PYTHON) tests/bench/bench.py --binary $(B)/memviewd --shared ../shared $(if $(XPROF),--xprof $(XPROF))
 
+bench-converter: all ## processor time of memviewd index beside XProf's converter, in one run (XPROF_PYTHON=V/bin/python of an environment with xprof; needs ../shared)
+	$(Q)$(PYTHON) tests/bench/beside_converter.py --binary $(B)/memviewd --shared $(or $(SHARED),../shared) --xprof-python $(XPROF_PYTHON)
+
 bench-page: all tests/web/node_modules/.package-lock.json ## opening links (OLD=PATH: beside another build), 100,000 buffers, 100,000 samples (needs ../shared)
 	$(Q)node tests/bench/page/opening.mjs --binary $(B)/memviewd $(if $(OLD),--old $(OLD))
 	$(Q)node tests/bench/page/viewer.mjs --binary $(B)/memviewd
