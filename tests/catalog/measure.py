@@ -32,6 +32,7 @@ import postgres  # noqa: E402
 
 FILES_A_FOLDER = 8
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+LAST_DAY = "2026-09-26" # of million.sql
 EMPTY = "DROP SCHEMA IF EXISTS memviewd CASCADE"
 FAR_MS = 4_000_000_000_000  # until= so late is no condition, and makes another question of the same
 QUESTIONS = ["summary", "regressions", "hosts", "summary?job=job5", "summary?user=user7", "summary?host=host3", "summary?commit=c7", "summary?module=jit_eval_step",
@@ -64,6 +65,11 @@ def write_files(folder, count):
         os.makedirs(path, exist_ok=True)
         with open(os.path.join(path, f"host{at % FILES_A_FOLDER}.xplane.pb"), "wb") as file:
             file.write(trace)
+
+
+def processor_seconds_of(pid):
+    cells = text(f"/proc/{pid}/stat").rpartition(")")[2].split()
+    return sum(map(int, cells[11:13])) / TICKS_A_SECOND
 
 
 def processor_seconds(database):
@@ -133,6 +139,15 @@ def measure_queries(database, runs):
     for path in paths:
         took = ask_database(database, path, runs)
         line(os.path.basename(path), f"{statistics.median(took):.0f} ms", f"{percentile_95(took):.0f} ms")
+    table("query of docs/operate/fleet", "median", "95th percentile", "PostgreSQL's processor time")
+    for path in sorted(glob.glob(os.path.join(harness.ROOT, "docs", "operate", "fleet", "*.sql"))):
+        with tempfile.NamedTemporaryFile("w", suffix=".sql") as own:
+            own.write("SET jit = off;\n" + text(path).replace("now()", f"timestamptz '{LAST_DAY}'"))
+            own.flush()
+            os.chmod(own.name, 0o644)
+            count, server = max(runs // 20, 3), processor_seconds(database)
+            took = ask_database(database, own.name, count)
+        line(os.path.basename(path), f"{statistics.median(took):.0f} ms", f"{percentile_95(took):.0f} ms", f"{(processor_seconds(database) - server) * 1000 / count:.0f} ms")
     for path in paths:
         print(f"\n{os.path.basename(path)}:\n    " + "\n    ".join(plan_of(database, path)), flush=True)
 
@@ -140,14 +155,15 @@ def measure_queries(database, runs):
 def measure_page(binary, database, runs):
     with harness.Toolbox(binary, None) as toolbox:
         daemon = toolbox.serve("--catalog=" + database.url)
-        table("question", "first", "median", "95th percentile", "points or rows")
+        table("question", "first", "median", "95th percentile", "memviewd's processor time", "PostgreSQL's", "points or rows")
         for question in QUESTIONS:
-            took = []
+            took, own, server = [], processor_seconds_of(daemon.process.pid), processor_seconds(database)
             for run in range(runs):
                 began = time.monotonic()
                 data = daemon.get_json(f"/api/v1/fleet/{question}{'&' if '?' in question else '?'}until={FAR_MS + run}")["data"]
                 took.append((time.monotonic() - began) * 1000)
-            line(f"`{question}`", f"{took[0]:.0f} ms", f"{statistics.median(took):.0f} ms", f"{percentile_95(took):.0f} ms", data.get("record_count", ""))
+            each = [(now - before) * 1000 / runs for now, before in ((processor_seconds_of(daemon.process.pid), own), (processor_seconds(database), server))]
+            line(f"`{question}`", f"{took[0]:.0f} ms", f"{statistics.median(took):.0f} ms", f"{percentile_95(took):.0f} ms", *(f"{one:.0f} ms" for one in each), data.get("record_count", ""))
 
 
 def measure_regressions(binary, database):
