@@ -78,3 +78,7 @@ def walk_fleet(walk, t):
             equal(walk.ask(f"/api/v1/fleet/{view}", f"/api/v1/fleet/{view}", daemon=away).status, 503, view)
         else:
             walk.met.add((f"/api/v1/fleet/{view}", "GET", "503"))
+    if away:
+        equal(walk.ask("/metrics/jobs", "/metrics/jobs", daemon=away).status, 503)
+    else:
+        walk.met.add(("/metrics/jobs", "GET", "503"))
