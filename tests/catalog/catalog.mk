@@ -14,8 +14,15 @@ catalog-test: all $(B)/soak/faulty.so $(if $(CATALOG),$(B)/catalog/query) ## mem
 	$(Q)$(MAKE) build/catalog-tools/ready || echo "DuckDB cannot be had from PyPI"
 	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
 
+build/engine-tools/ready: scripts/fetch-pypi tests/catalog/engines.txt
+	$(Q)scripts/fetch-pypi $(@D) tests/catalog/engines.txt
+
+engines-test: all ## rows of objects by Ray Data and, where pyspark and Java are, Spark (fetches Ray from PyPI once, 150 MB)
+	$(Q)$(MAKE) build/engine-tools/ready || echo "Ray cannot be had from PyPI"
+	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd --only objects.ray --only objects.spark
+
 bench-catalog: all ## how long pages wait for a catalog of a million sessions, and how fast files get into it (some minutes)
 	$(Q)$(PYTHON) tests/catalog/measure.py --binary $(B)/memviewd
 
-.PHONY: bench-catalog
+.PHONY: bench-catalog engines-test
 -include $(wildcard $(B)/tests/catalog/*.d)

@@ -9,6 +9,14 @@ from harness import ROOT, Skip
 PYTHON = os.path.join(ROOT, "build", "catalog-tools", "bin", "python")
 
 
+def python_of(folder, how):
+    """of packages that are fetched on purpose"""
+    python = os.path.join(ROOT, "build", folder, "bin", "python")
+    if not os.path.exists(python):
+        raise Skip(f"needs packages of PyPI ({how})")
+    return python
+
+
 def ask(program, *words, folder=None):
     """the JSON that a program in Python prints"""
     if not os.path.exists(PYTHON):
