@@ -82,7 +82,7 @@ export function createHead({ url, subject, store, link, linkHere }) {
       'Counts live arrays and code only. Temporaries inside a compiled program are in the ',
       /* Of the same session alone: the newest program would be another job's. */
       subject.hasPrograms ? el('a', { href: link(subject.session, { tool: 'memory_viewer' }) }, 'Memory Viewer') : 'Memory Viewer, of which this session has no program',
-      '.',
+      '. Such a file does not tell the capacity.',
     );
   const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
   let notes = [];
