@@ -182,7 +182,8 @@ static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inpu
                           checkpoint_reader_note, &reading);
         if (reading.count == 0) /* what a loop fills is read behind it */
             value_each_reader(&work->walk, (struct value){at, VALUE_WHOLE}, checkpoint_reader_note, &reading);
-        if (reading.count < 2 || layer->backward == HLO_NONE)
+        /* What a product gives is put into memory again for one reader, too. */
+        if (reading.count < (graph_op(work->graph, at) == GRAPH_DOT ? 1 : 2) || layer->backward == HLO_NONE)
             continue;
         row.born = layer->backward;
         row.dies = layer->backward_end < row.dies ? layer->backward_end : row.dies;

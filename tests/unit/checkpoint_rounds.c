@@ -183,7 +183,8 @@ START_TEST(gradients_wait_for_their_layer_alone)
         "d0 = f32[64,64] dot(a0, w0) lhs={1} rhs={1} \"jit(f)/transpose(jvp())/dot_general\" !temp "
         "g0 = f32[64,64] dot(x0, a0) lhs={0} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !out "
         "g1 = f32[64,64] %s \"jit(f)/transpose(jvp())/dot_general\" !out "
-        "g2 = f32[64,64] dot(x2, a2) lhs={0} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !out frees={a0,a1,a2,x1,x2,h2} "
+        "g2 = f32[64,64] dot(x2, a2) lhs={0} rhs={0} \"jit(f)/transpose(jvp())/dot_general\" !out "
+        "frees={a0,a1,a2,x1,x2,h2} "
         "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(g0, g1, g2) }";
     static const char *const product = "dot(x1, a1) lhs={0} rhs={0}", *const once = "jit(f)/transpose(jvp())";
     const struct {
@@ -195,6 +196,31 @@ START_TEST(gradients_wait_for_their_layer_alone)
         open_program(arena_format(&arena, program, cases[i].made_in, cases[i].late));
         saves("checkpoint=*");
         ck_assert_int_eq(row_named(&changed, "a1")->dies < row_named(&start, "a1")->dies, cases[i].is_cut);
+    }
+}
+END_TEST
+
+/* What one kernel reads is computed in it, unless a product gives it. */
+START_TEST(a_product_is_stored_again)
+{
+    static const char *const makers[] = {"dot(k0, k0) lhs={1} rhs={0} \"jit(f)/jvp(layer_%d)/dot_general\"",
+                                         "tanh(k0) \"jit(f)/jvp(layer_%d)/tanh\""};
+    static const char *const program =
+        "scheduled module=jit_f main { w = f32[64,64] parameter(0) \"params['w']\" !arg "
+        "k0 = f32[64,64] parameter(1) \"batch\" !arg h0 = f32[64,64] %s !temp h1 = f32[64,64] %s !temp "
+        "b1 = f32[64,64] dot(h1, w) lhs={1} rhs={1} \"jit(f)/transpose(jvp(layer_1))/dot_general\" !temp frees={h1} "
+        "b0 = f32[64,64] dot(h0, b1) lhs={1} rhs={1} \"jit(f)/transpose(jvp(layer_0))/dot_general\" !out "
+        "frees={h0,b1} ROOT t = (f32[64,64]) tuple(b0) }";
+    for (size_t i = 0; i < sizeof(makers) / sizeof(makers[0]); i++) {
+        char one[128], other[128];
+        snprintf(one, sizeof(one), makers[i], 0);
+        snprintf(other, sizeof(other), makers[i], 1);
+        open_program(arena_format(&arena, program, one, other));
+        saves("checkpoint=*");
+        uint32_t again = 0;
+        for (uint32_t k = start.row_count; k < changed.row_count; k++)
+            again += changed.rows[k].instruction_at == instruction_named("h0");
+        ck_assert_uint_eq(again, i == 0);
     }
 }
 END_TEST
@@ -243,6 +269,7 @@ int main(void)
     tcase_add_test(tests, heads_with_numbers_are_no_layers);
     tcase_add_test(tests, a_repetition_may_give_more);
     tcase_add_test(tests, gradients_wait_for_their_layer_alone);
+    tcase_add_test(tests, a_product_is_stored_again);
     tcase_add_test(tests, a_loop_is_of_the_layer_that_it_begins_with);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
