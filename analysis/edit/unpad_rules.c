@@ -235,5 +235,5 @@ bool unpad_rule(const struct unpad_asked *asked)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (program_is(asked->instruction, rules[i].opcode))
             return (asked->instruction->n_operand_ids > 0 || rules[i].rule == unpad_rules_iota) && rules[i].rule(asked);
-    return hlo_is_elementwise(str_of(asked->instruction->opcode)) && same(asked);
+    return elementwise_is(str_of(asked->instruction->opcode)) && same(asked);
 }

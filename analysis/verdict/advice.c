@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * advice.c: what will make it fit: all that applies, in order, and what to do where nothing found suffices alone.
  *
- * Order: what makes it fit alone; then what may, donation first, which costs nothing; within that what is confirmed,
- * exact, model, bound, guess; then the least change to the person's program; then bytes. Flags of the compiler, which
- * has tried already, come behind all that. Bytes that are held at the peak are no saving: what a change saves is what
- * the replay of the heap says (docs/use/what-if.md). */
+ * Order: what makes it fit alone; then what may, donation first, which costs nothing, and last what lands past the
+ * limit by less than a prediction errs; within that what is confirmed, exact, model, bound, guess; then the least
+ * change to the person's program; then bytes. Flags of the compiler, which has tried already, come behind all that.
+ * Bytes that are held at the peak are no saving: what a change saves is what the replay of the heap says
+ * (docs/use/what-if.md). */
 #include "verdict/remedy.h"
 
 #include "plan/memory_fit.h"
@@ -186,9 +187,9 @@ static enum rank rank_of(const struct verdict_advice *item)
         return RANK_NOT_ALONE;
     if (item->fits != VERDICT_FITS_PERHAPS)
         return RANK_SUFFICES;
-    return item->lands_at_bytes < 0              ? RANK_NOT_KNOWN
-           : item->kind == VERDICT_ADVICE_DONATE ? RANK_FREE
-                                                 : RANK_MAY_SUFFICE;
+    return item->lands_at_bytes < 0 || item->is_past ? RANK_NOT_KNOWN
+           : item->kind == VERDICT_ADVICE_DONATE     ? RANK_FREE
+                                                     : RANK_MAY_SUFFICE;
 }
 
 static int by_use(const void *left, const void *right)
@@ -370,6 +371,7 @@ static void over_fill(struct advice *advice)
         struct verdict_advice *item = &advice->items[i];
         bool is_over = item->fits == VERDICT_FITS_NO && limit >= 0 && item->lands_at_bytes > limit;
         item->over_bytes = is_over ? item->lands_at_bytes - limit : -1;
+        item->is_past = limit >= 0 && item->lands_at_bytes > limit && item->confidence == VERDICT_MODEL;
     }
 }
 

@@ -268,7 +268,7 @@ void advice_find_parts(struct advice *advice)
 /* ---- rows of a dimension that all of it has ---- */
 
 /* Of a training step it is microbatches where there are few: what the batch's advice says. A prediction has none. */
-enum { ROWS_APART_MIN = 8, ROWS_TRAINED_MIN = 1024, ROWS_PERCENT = 60, CLASSES_TRIED = 4 };
+enum { ROWS_APART_MIN = 8, ROWS_TRAINED_MIN = 256, ROWS_PERCENT = 60, CLASSES_TRIED = 4 };
 
 struct rowed {
     uint32_t class;
@@ -346,7 +346,7 @@ static void rows_apart_find(struct advice *advice)
     for (uint32_t i = 0; i < count && i < CLASSES_TRIED; i++) {
         int64_t rows = advice->start.dimensions.leaves.sizes[rowed[i].class], at_once = rows > PARTS ? rows / PARTS : 1;
         if (rows < (advice->has_backward ? ROWS_TRAINED_MIN : ROWS_APART_MIN) ||
-            !rows_are_apart(&advice->start.dimensions, rowed[i].class, facts->arena))
+            !rows_apart_hold(&advice->start.dimensions, rowed[i].class, facts->arena))
             continue;
         const struct cause_arrays all = rows_of_class(advice, rowed[i].class);
         struct verdict_advice item = {

@@ -76,7 +76,7 @@ void advice_find_batch(struct advice *advice)
 
 void advice_find_sequence(struct advice *advice)
 {
-    if (advice_is_of_program(advice) && sequence_has_sign(&advice->start))
+    if (advice_is_of_program(advice) && sequence_sign_is_there(&advice->start))
         resize_find(advice, "sequence", "sequence");
     advice_text_sequence(advice);
 }

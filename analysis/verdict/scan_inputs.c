@@ -18,7 +18,7 @@ enum { LEAST_PERCENT = 5, PARTS_MIN = 4 };
 /* Instructions behind a value, nested fusions. */
 enum { BEHIND_MAX = 64, NESTED_MAX = 4 };
 
-struct finding {
+struct inputs_finding {
     const struct plan *plan;
     const struct plan_space *space;
     const struct graph *graph;
@@ -27,7 +27,7 @@ struct finding {
     int64_t *parts; /* by row: that are read of it; 0: it is needed whole, or not looked at */
 };
 
-static bool shape_at(const struct finding *finding, uint32_t at, struct shape_array *shape)
+static bool shape_at(const struct inputs_finding *finding, uint32_t at, struct shape_array *shape)
 {
     arena_work(finding->arena, 1);
     return at != HLO_NONE && shape_array_read(hlo_instruction_shape(&finding->plan->hlo, at), shape) && shape->rank > 0;
@@ -35,12 +35,12 @@ static bool shape_at(const struct finding *finding, uint32_t at, struct shape_ar
 
 /* ---- how it is made ---- */
 
-static bool is_elementwise(const struct finding *finding, uint32_t at)
+static bool is_elementwise(const struct inputs_finding *finding, uint32_t at)
 {
-    return hlo_is_elementwise(hlo_instruction_opcode(&finding->plan->hlo, at));
+    return elementwise_is(hlo_instruction_opcode(&finding->plan->hlo, at));
 }
 
-static bool is_static_slice(const struct finding *finding, uint32_t at)
+static bool is_static_slice(const struct inputs_finding *finding, uint32_t at)
 {
     return graph_op(finding->graph, at) == GRAPH_SLICE &&
            str_equal(hlo_instruction_opcode(&finding->plan->hlo, at), STR("slice"));
@@ -48,14 +48,15 @@ static bool is_static_slice(const struct finding *finding, uint32_t at)
 
 /* Is each element of what it gives made of few elements that can be told beforehand? Of fusions all that they hold. */
 struct making {
-    bool is_gathered, is_computed; /* computed: more than laid out anew */
+    bool is_gathered, is_computed; /* by the source, which names it; computed: more than laid out anew */
 };
 
-static bool is_made_by_parts(const struct finding *finding, uint32_t at, unsigned depth, struct making *making)
+static bool is_made_by_parts(const struct inputs_finding *finding, uint32_t at, unsigned depth, struct making *making)
 {
     const struct hlo *hlo = &finding->plan->hlo;
     const struct graph *graph = finding->graph;
     enum graph_op op = graph_op(graph, at);
+    bool is_named = graph_phase(graph, at) != GRAPH_NAMELESS;
     arena_work(finding->arena, 1);
     switch (op) {
     case GRAPH_PARAMETER: return depth > 0;
@@ -65,7 +66,7 @@ static bool is_made_by_parts(const struct finding *finding, uint32_t at, unsigne
     case GRAPH_RESHAPE:
     case GRAPH_BROADCAST: return true;
     case GRAPH_SLICE: return is_static_slice(finding, at);
-    case GRAPH_GATHER: return making->is_gathered = true;
+    case GRAPH_GATHER: making->is_gathered = making->is_gathered || is_named; return true;
     case GRAPH_CUSTOM_CALL: return str_equal(hlo_custom_call_target(hlo, at), STR("AssumeGatherIndicesInBound"));
     case GRAPH_FUSION: {
         uint32_t called = graph_called(graph, at, 0);
@@ -80,29 +81,47 @@ static bool is_made_by_parts(const struct finding *finding, uint32_t at, unsigne
     default:
         if (str_equal(hlo_instruction_opcode(hlo, at), STR("iota")))
             return true;
-        making->is_computed = making->is_computed || is_elementwise(finding, at);
+        making->is_computed = making->is_computed || (is_named && is_elementwise(finding, at));
         return is_elementwise(finding, at);
     }
 }
 
 /* ---- what reads it ---- */
 
-struct reading {
-    const struct finding *finding;
+struct inputs_reading {
+    const struct inputs_finding *finding;
+    uint32_t made_in;                   /* how many loops deep it is made, as its name says */
     uint32_t behind[BEHIND_MAX], count; /* what hands it on, element by element */
     uint32_t loop;                      /* in whose body it is made; HLO_NONE: none */
     int64_t parts;
     bool is_whole; /* something needs all of it */
 };
 
-/* One part of it, in a loop that began behind it. */
-static bool part_take(struct reading *reading, uint32_t slice_at)
+/* How many loops the source has around an operation, by its name. */
+static uint32_t loops_named(const struct inputs_finding *finding, uint32_t at)
 {
-    const struct finding *finding = reading->finding;
+    static const char body[] = "while/body";
+    struct str name = graph_op_name_end(finding->graph, at);
+    uint32_t count = 0;
+    arena_work(finding->arena, name.length / 8 + 1);
+    for (const char *end = name.data + name.length, *from = name.data, *met;
+         name.length > 0 && (met = memmem(from, (size_t)(end - from), body, sizeof(body) - 1)) != NULL; count++)
+        from = met + sizeof(body) - 1;
+    return count;
+}
+
+/* One part of it, in a loop that began behind it; but not of what the compiler took out of that loop, where the source
+ * computes it part by part already. */
+static bool part_take(struct inputs_reading *reading, uint32_t slice_at)
+{
+    const struct inputs_finding *finding = reading->finding;
     uint32_t body = graph_loop_body_around(finding->graph, slice_at);
     struct shape_array part, whole;
     if (body == HLO_NONE || body == reading->loop || !shape_at(finding, slice_at, &part) ||
         !shape_at(finding, graph_operand(finding->graph, slice_at, 0), &whole))
+        return false;
+    uint32_t read_in = loops_named(finding, slice_at);
+    if (read_in > 0 && reading->made_in >= read_in)
         return false;
     int64_t one = shape_array_elements(&part), all = shape_array_elements(&whole);
     if (one <= 0 || all / one < PARTS_MIN)
@@ -114,8 +133,8 @@ static bool part_take(struct reading *reading, uint32_t slice_at)
 
 static bool reader_take(void *context, uint32_t reader_at, uint32_t operand)
 {
-    struct reading *reading = context;
-    const struct finding *finding = reading->finding;
+    struct inputs_reading *reading = context;
+    const struct inputs_finding *finding = reading->finding;
     enum graph_op op = reader_at == HLO_NONE ? GRAPH_COMPUTE : graph_op(finding->graph, reader_at);
     if (reader_at == HLO_NONE)
         reading->is_whole = true;
@@ -133,9 +152,11 @@ static bool reader_take(void *context, uint32_t reader_at, uint32_t operand)
 }
 
 /* Of a value, the parts that loops read of it and of what is computed of it; 0: all of it is needed at once. */
-static int64_t parts_read(struct finding *finding, struct value value)
+static int64_t parts_read(struct inputs_finding *finding, struct value value, uint32_t made_by)
 {
-    struct reading reading = {.finding = finding, .loop = graph_loop_body_around(finding->graph, value.at)};
+    struct inputs_reading reading = {.finding = finding,
+                                     .made_in = loops_named(finding, made_by != HLO_NONE ? made_by : value.at),
+                                     .loop = graph_loop_body_around(finding->graph, value.at)};
     value_each_reader(&finding->walk, value, reader_take, &reading);
     for (uint32_t i = 0; i < reading.count && !reading.is_whole && !finding->walk.is_cut; i++)
         value_each_reader(&finding->walk, (struct value){reading.behind[i], VALUE_WHOLE}, reader_take, &reading);
@@ -144,7 +165,7 @@ static int64_t parts_read(struct finding *finding, struct value value)
 
 /* ---- finding them ---- */
 
-static bool is_of_a_pass(struct finding *finding, const struct plan_row *row, uint32_t at)
+static bool is_of_a_pass(struct inputs_finding *finding, const struct plan_row *row, uint32_t at)
 {
     static const unsigned passes = 1u << GRAPH_FORWARD | 1u << GRAPH_BACKWARD | 1u << GRAPH_RECOMPUTE;
     unsigned phases = value_phases(&finding->walk, at);
@@ -154,7 +175,7 @@ static bool is_of_a_pass(struct finding *finding, const struct plan_row *row, ui
 }
 
 /* Are two rows copies of one argument in one layout? The compiler makes a copy anew rather than keep it. */
-static bool are_alike(const struct finding *finding, uint32_t row_at, uint32_t other_at)
+static bool are_alike(const struct inputs_finding *finding, uint32_t row_at, uint32_t other_at)
 {
     const struct plan_row *row = &finding->space->rows[row_at], *other = &finding->space->rows[other_at];
     if (row->bytes != other->bytes || row->buffer_at == PLAN_NONE || other->buffer_at == PLAN_NONE)
@@ -164,7 +185,7 @@ static bool are_alike(const struct finding *finding, uint32_t row_at, uint32_t o
            str_equal(finding->plan->shapes[row->buffer_at], finding->plan->shapes[other->buffer_at]);
 }
 
-static bool is_repeated(const struct finding *finding, const struct scan_inputs *inputs, uint32_t row_at)
+static bool is_repeated(const struct inputs_finding *finding, const struct scan_inputs *inputs, uint32_t row_at)
 {
     arena_work(finding->arena, inputs->source_count);
     for (uint32_t i = 0; i < inputs->source_count; i++)
@@ -174,7 +195,7 @@ static bool is_repeated(const struct finding *finding, const struct scan_inputs 
 }
 
 /* What its maker reads that is not one of them, and no argument. */
-static void sources_take(struct finding *finding, const struct links *links, uint32_t row_at, bool *is_source,
+static void sources_take(struct inputs_finding *finding, const struct links *links, uint32_t row_at, bool *is_source,
                          struct scan_inputs *inputs)
 {
     const struct graph *graph = finding->graph;
@@ -200,27 +221,27 @@ static void sources_take(struct finding *finding, const struct links *links, uin
     }
 }
 
-struct sized {
+struct inputs_row {
     int64_t bytes;
     uint32_t row;
 };
 
 static int by_bytes(const void *left, const void *right)
 {
-    const struct sized *a = left, *b = right;
+    const struct inputs_row *a = left, *b = right;
     return ORDER(b->bytes, a->bytes) ?: ORDER(a->row, b->row);
 }
 
 /* Rows, the largest first, that are large enough to be looked at. */
-static struct sized *large_rows(const struct finding *finding, uint32_t *count)
+static struct inputs_row *large_rows(const struct inputs_finding *finding, uint32_t *count)
 {
     const struct plan_space *space = finding->space;
-    struct sized *rows = arena_array(finding->arena, struct sized, (size_t)space->row_count + 1);
+    struct inputs_row *rows = arena_array(finding->arena, struct inputs_row, (size_t)space->row_count + 1);
     *count = 0;
     for (uint32_t i = space->indefinite_row_count; i < space->row_count; i++)
         if (space->rows[i].buffer_at != PLAN_NONE && space->rows[i].bytes >= space->peak_bytes / 100 * LEAST_PERCENT &&
             space->rows[i].bytes > 0)
-            rows[(*count)++] = (struct sized){space->rows[i].bytes, i};
+            rows[(*count)++] = (struct inputs_row){space->rows[i].bytes, i};
     qsort(rows, *count, sizeof(*rows), by_bytes);
     return rows;
 }
@@ -230,10 +251,10 @@ struct scan_inputs scan_inputs_find(const struct plan *plan, const struct plan_s
     struct scan_inputs inputs = {.argument = {"", 0}};
     if (plan->graph == NULL || space->row_count == 0)
         return inputs;
-    struct finding finding = {.plan = plan, .space = space, .graph = plan->graph, .arena = arena};
+    struct inputs_finding finding = {.plan = plan, .space = space, .graph = plan->graph, .arena = arena};
     bool is_made = false;
     uint32_t count;
-    const struct sized *rows = large_rows(&finding, &count);
+    const struct inputs_row *rows = large_rows(&finding, &count);
     value_walk_init(&finding.walk, plan->graph, 8 * (uint64_t)plan->hlo.instruction_count + 4096, arena);
     finding.parts = arena_array(arena, int64_t, (size_t)space->row_count + 1);
     inputs.rows = arena_array(arena, uint32_t, (size_t)count + 1);
@@ -244,7 +265,7 @@ struct scan_inputs scan_inputs_find(const struct plan *plan, const struct plan_s
         if (value.at == HLO_NONE || !is_made_by_parts(&finding, value.at, 0, &making) ||
             is_of_a_pass(&finding, row, value.at))
             continue;
-        int64_t parts = parts_read(&finding, value);
+        int64_t parts = parts_read(&finding, value, row->made_by);
         if (parts == 0 || (inputs.parts > 0 && parts != inputs.parts))
             continue;
         inputs.parts = finding.parts[rows[i].row] = parts;

@@ -96,7 +96,7 @@ void fit_find(const struct variant *start, int64_t room_bytes, struct fit *out)
                                       .set_try = set_try,
                                       .is_spent = is_spent,
                                       .out = out};
-    trial.has_sequence = sequence_has_sign(start);
+    trial.has_sequence = sequence_sign_is_there(start);
     fit_search_run(&search);
     arena_free(trial.arena);
 }

@@ -31,7 +31,7 @@ bool rows_apart_has(const struct dimensions *dimensions, const struct leaf *leaf
 }
 
 /* Has the one array that an instruction gives rows? */
-static bool has(const struct apart *apart, uint32_t at)
+static bool has_rows(const struct apart *apart, uint32_t at)
 {
     const struct leaf *leaf = leaves_array(&apart->dimensions->leaves, at);
     arena_work(apart->arena, 1);
@@ -146,7 +146,7 @@ static bool behind_note(void *context, uint32_t reader_at, uint32_t operand)
     (void)operand;
     if (reader_at == HLO_NONE || is_backward(behind->apart, reader_at))
         return true;
-    behind->comes_back = behind->count == BEHIND_MAX || has(behind->apart, reader_at);
+    behind->comes_back = behind->count == BEHIND_MAX || has_rows(behind->apart, reader_at);
     if (!behind->comes_back)
         behind->items[behind->count++] = reader_at;
     return !behind->comes_back;
@@ -197,7 +197,7 @@ static bool is_rowwise(const struct apart *apart, uint32_t at)
     case GRAPH_CONVERT: return true;
     case GRAPH_GATHER: { /* of rows it may pick others, unless it takes all of them along another dimension */
         const struct leaf *from = leaves_array(&apart->dimensions->leaves, graph_operand(graph, at, 0));
-        return is_backward(apart, at) || !has(apart, graph_operand(graph, at, 0)) ||
+        return is_backward(apart, at) || !has_rows(apart, graph_operand(graph, at, 0)) ||
                rows_apart_has(apart->dimensions, from, apart->class, NULL);
     }
     case GRAPH_CUSTOM_CALL:
@@ -205,7 +205,7 @@ static bool is_rowwise(const struct apart *apart, uint32_t at)
                is_online_softmax(apart, at);
     default: break;
     }
-    if (hlo_is_elementwise(opcode) || is_backward(apart, at))
+    if (elementwise_is(opcode) || is_backward(apart, at))
         return true;
     for (size_t i = 0; i < sizeof(moving) / sizeof(moving[0]); i++)
         if (str_equal(opcode, str_of(moving[i])))
@@ -250,7 +250,7 @@ static bool is_walked(struct apart *apart)
     return false;
 }
 
-bool rows_are_apart(const struct dimensions *dimensions, uint32_t class, struct arena *arena)
+bool rows_apart_hold(const struct dimensions *dimensions, uint32_t class, struct arena *arena)
 {
     const struct graph *graph = dimensions->graph;
     struct apart apart = {.dimensions = dimensions, .graph = graph, .arena = arena, .class = class};
@@ -264,9 +264,9 @@ bool rows_are_apart(const struct dimensions *dimensions, uint32_t class, struct 
         if (is_frame(graph_op(graph, at)))
             continue;
         rows_apart_has(dimensions, leaves_array(&dimensions->leaves, at), class, &is_twice);
-        gives = has(&apart, at);
+        gives = has_rows(&apart, at);
         for (uint32_t nth = 0, operand; !takes && (operand = graph_operand(graph, at, nth)) != HLO_NONE; nth++)
-            takes = has(&apart, operand);
+            takes = has_rows(&apart, operand);
         if (is_twice || (takes && !gives && !is_sum_allowed(&apart, at)) ||
             (takes && gives && !is_rowwise(&apart, at)) || (takes && graph_op(graph, at) == GRAPH_COLLECTIVE))
             return false;

@@ -11,6 +11,6 @@
 
 #include "whatif/dimensions.h"
 
-bool rows_are_apart(const struct dimensions *dimensions, uint32_t class, struct arena *arena);
+bool rows_apart_hold(const struct dimensions *dimensions, uint32_t class, struct arena *arena);
 /* Has an array of the class a dimension? `twice` (may be NULL): it has several. */
 bool rows_apart_has(const struct dimensions *dimensions, const struct leaf *leaf, uint32_t class, bool *twice);

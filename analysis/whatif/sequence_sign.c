@@ -27,7 +27,7 @@ static const bool *squared_find(const struct variant *variant)
     return is_squared;
 }
 
-bool sequence_has_sign(const struct variant *variant)
+bool sequence_sign_is_there(const struct variant *variant)
 {
     struct change change;
     struct change_target *targets;

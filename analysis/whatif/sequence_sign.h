@@ -9,4 +9,4 @@
 
 #include "whatif/variant.h"
 
-bool sequence_has_sign(const struct variant *variant);
+bool sequence_sign_is_there(const struct variant *variant);

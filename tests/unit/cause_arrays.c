@@ -74,6 +74,8 @@
     "picked = bf16[1024,8] gather(data, index) \"" name                                                                \
     "gather\" line=7 !temp made = f32[1024,8] convert(picked) \"" name "convert_element_type\" line=7 !temp"
 #define CONVERTED "made = f32[1024,8] convert(data) \"jit(f)/convert_element_type\" line=7 !temp"
+#define NAMELESS "made = f32[1024,8] convert(data) !temp"
+#define HOISTED "made = f32[1024,8] convert(data) \"jit(f)/while/body/convert_element_type\" line=7 !temp"
 #define MULTIPLIED "made = f32[1024,8] dot(data, data) \"jit(f)/dot_general\" line=7 !temp"
 
 static const struct {
@@ -98,6 +100,8 @@ static const struct {
      "An array computed whole before a scan, which reads one of 64 parts at a time, holds 32.0 KiB at the peak, 62 % "
      "of it: f32[1024,8], models.py:7.",
      VERDICT_ADVICE_SCAN_INPUTS},
+    {TAKEN(CONVERTED, ""), TAKEN(NAMELESS, ""), VERDICT_CAUSE_SCAN_INPUTS, NULL, VERDICT_ADVICE_SCAN_INPUTS},
+    {TAKEN(CONVERTED, ""), TAKEN(HOISTED, ""), VERDICT_CAUSE_SCAN_INPUTS, NULL, VERDICT_ADVICE_SCAN_INPUTS},
     {TAKEN(CONVERTED, ""), TAKEN(MULTIPLIED, ""), VERDICT_CAUSE_SCAN_INPUTS, NULL, VERDICT_ADVICE_SCAN_INPUTS},
     {SUMMED("20,32,64", "32,64"), STACKED("old", "20,32,64"), VERDICT_CAUSE_SCAN_OUTPUTS,
      "A stack of the gradients of 20 microbatches holds 160.0 KiB at the peak, 94 % of it: f32[20,32,64], "
@@ -179,7 +183,8 @@ START_TEST(rows_that_are_apart)
     static const char *const mixes[] = {
         "k = f32[640,512] tanh(h) \"jit(f)/tanh\"",
         /* its mean is taken off */
-        "m = f32[512] reduce(h) dimensions={0} \"jit(f)/reduce_sum\" b = f32[640,512] broadcast(m) dimensions={1} \"jit(f)/op\" "
+        "m = f32[512] reduce(h) dimensions={0} \"jit(f)/reduce_sum\" "
+        "b = f32[640,512] broadcast(m) dimensions={1} \"jit(f)/op\" "
         "k = f32[640,512] subtract(h, b) \"jit(f)/sub\"",
         /* each row meets all others */
         "q = f32[640,640] dot(h, h) lhs={1} rhs={1} \"jit(f)/dot_general\" "

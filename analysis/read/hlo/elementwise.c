@@ -48,7 +48,7 @@ static const char *const elementwise[] = {
     "xor",
 };
 
-bool hlo_is_elementwise(struct str opcode)
+bool elementwise_is(struct str opcode)
 {
     for (size_t i = 0; i < sizeof elementwise / sizeof *elementwise; i++)
         if (str_equal(opcode, str_of(elementwise[i])))

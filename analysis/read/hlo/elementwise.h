@@ -6,4 +6,4 @@
 #include "base/str.h"
 
 /* Of an opcode as HLO text has it; what draws random numbers is none. */
-bool hlo_is_elementwise(struct str opcode);
+bool elementwise_is(struct str opcode);
