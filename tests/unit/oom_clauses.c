@@ -149,7 +149,8 @@ START_TEST(sentences_are_found_in_a_log)
     write_group(&writing, sentences[_i].pattern, true);
     put(&writing, "\n");
     struct oom_answer answer = oom_ask(writing.text, writing.length);
-    ck_assert_msg(answer.explanation.failure_count + answer.explanation.given_up_count > 0, "%s: %s", sentences[_i].family, writing.text);
+    ck_assert_msg(answer.explanation.failure_count + answer.explanation.given_up_count > 0, "%s: %s",
+                  sentences[_i].family, writing.text);
     cJSON_Delete(answer.failures);
 }
 END_TEST

@@ -52,12 +52,12 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 
 /* Every text that is looked for has one of these, most have two, so that one line break cannot hide them. */
 static const char *const needles[] = {
-    "emory", "ESOUR",  "lloca",     "xceed",  "XHAUS",  "usage",  "EMORY",  "alloc",   "ALLOC",
-    "ptxas", "esour",  "illed",     "kill ",  "oom-k",  "oom_k",  "OOMKi",  "e 137",   ": 137",
-    "s 137", "e = -9", "r 145",     "SIGKI",  "exitc",  "o spa",  "q len",  "KV ca",   "bus e",
-    "Bus e", "le RAM", "Dst te",    "ache (", "uffic",  "lid bu", "NDArr",  "ill sig", "ode -9",
-    "(137)", "VmRSS",  "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu",  "mum of",
-    "207001", " OOM ",  "cuMem",     "CUresu", "hipErr", "much s", "d /dev", "o 1455", "h spac", "too la", "over m"};
+    "emory",  "ESOUR",  "lloca",  "xceed",  "XHAUS",   "usage",  "EMORY", "alloc", "ALLOC",     "ptxas",
+    "esour",  "illed",  "kill ",  "oom-k",  "oom_k",   "OOMKi",  "e 137", ": 137", "s 137",     "e = -9",
+    "r 145",  "SIGKI",  "exitc",  "o spa",  "q len",   "KV ca",  "bus e", "Bus e", "le RAM",    "Dst te",
+    "ache (", "uffic",  "lid bu", "NDArr",  "ill sig", "ode -9", "(137)", "VmRSS", "t is full", "eateBu",
+    "PU RAM", "ith -9", "_BUFFE", "mem_bu", "mum of",  "207001", " OOM ", "cuMem", "CUresu",    "hipErr",
+    "much s", "d /dev", "o 1455", "h spac", "too la",  "over m"};
 
 /* What makes a place worth reading, without white space: what is no sentence of families.def, of which each brings its
  * own (oom_pattern_signs). */
