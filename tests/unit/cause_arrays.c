@@ -235,7 +235,7 @@ START_TEST(fewer_bits_are_a_guess)
 {
     static const char *const programs[] = {PAIRWISE("1024,1024", "broadcast(y) " PLAIN),
                                            PAIRWISE("1024,1024", "dot(y, y) " PLAIN)};
-    static const char *const reasons[] = {"accurate", "changes what is computed"};
+    static const char *const reasons[] = {"accurate", "The results change"};
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         struct buf file;
         struct verdict verdict;
