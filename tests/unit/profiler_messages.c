@@ -194,7 +194,7 @@ START_TEST(trailers_say_how_it_went)
     judged("17", "", ERR_unsupported, "does not have");
     judged("999999999999", "", ERR_unsupported, "does not have");
     judged("12", "Method not found!", ERR_unsupported, "no profiler server");
-    judged("13", "Another profiling session active.", ERR_conflict, "somebody else");
+    judged("13", "Another profiling session active.", ERR_conflict, "another profile of it");
     judged("13", "/proc/nope; No such file or directory", ERR_io, "/proc/nope; No such file or directory (INTERNAL)");
     judged("14", NULL, ERR_io, "nothing more (UNAVAILABLE)");
 }
