@@ -196,6 +196,22 @@ static const struct {
      "family=cpu_alloc framework=torch_xla memory_class=host needed_bytes=1000"},
     {"Failed to allocate 4096 bytes of aligned host memory.", "family=cpu_alloc needed_bytes=4096"},
     {"INTERNAL: RESOURCE_EXHAUSTED: device memory is all gone\n", "family=other form=null phase=null"},
+    /* codes by number and by name, and words of lack in any spelling */
+    {"OpenCL error: clCreateBuffer: -4", "family=other form=opencl memory_class=gpu"},
+    {"ggml_opencl: clEnqueueNDRangeKernel error -5 at ggml-opencl.cpp:1", "family=other form=opencl memory_class=gpu"},
+    {"ERROR: clBuildProgram failed with CL_OUT_OF_HOST_MEMORY", "family=other form=opencl memory_class=host"},
+    {"cuMemAlloc_v2 failed with result 2", "family=gpu_driver memory_class=gpu"},
+    {"cublasCreate_v2 failed: 3", "family=gpu_library memory_class=gpu"},
+    {"vkQueueSubmit failed -2", "family=vulkan memory_class=gpu"},
+    {"L0 error: zeMemAllocHost returned 0x70000002", "family=level_zero memory_class=host"},
+    {"ID3D12Device::CreateCommittedResource: hr=0x8007000E", "family=other form=device memory_class=gpu"},
+    {"RuntimeError: NRT_RESOURCE in nrt_load()", "family=neuron memory_class=device"},
+    {"MIOpen(HIP): Error: miopenStatusAllocFailed", "family=gpu_library memory_class=gpu"},
+    {"CNRT error, code=100004 cnrtErrorNoMem", "family=other form=device memory_class=device"},
+    {"hipErrorMemoryAllocation (1002)", "family=gpu_driver memory_class=gpu"},
+    {"foo: Fatal error: not enough free device memory for the plan", "family=unknown_runtime memory_class=device"},
+    {"engine: Error: Cannot malloc 1234567 bytes", "family=unknown_runtime needed_bytes=1234567"},
+    {"ghc: out of memory (requested 1048576 bytes)", "family=unknown_runtime needed_bytes=1048576"},
     /* a row of families.def at any width, with what may be missing and without */
     {"Not enough PA\nbudget: pa_allocated=100B,\n  allocation_size=50B",
      "form=budget needed_bytes=50 total_bytes=100 capacity_bytes=null"},
@@ -279,6 +295,11 @@ static const char *const others[] = {
     "        report_error(\"failed to allocate %zu bytes of device memory\", size);\n",
     "    status = Status::Error(format(\"device error: failed to allocate {} bytes\", size))\n",
     "  Failed: allocation failed; error = out of memory;\n",
+    /* codes that are listed, asked for or of something else */
+    "  CUDA_ERROR_OUT_OF_MEMORY = 2,\n  cudaErrorMemoryAllocation = 2,\n| CL_OUT_OF_RESOURCES | -5 |\n",
+    "if \"CUDNN_STATUS_ALLOC_FAILED\" in message:\nIf you see CL_OUT_OF_RESOURCES, update the driver.\n",
+    "make[1]: *** [CMakeFiles/CUDA.dir/all] Error 2\ncuMemAlloc took 2 ms; clCreateBuffer line 4, 5 and 61\n",
+    "Out of memory\nPT_DEVMEM Allocation size 12, no error\n",
 };
 
 START_TEST(other_texts_hold_no_failure)

@@ -208,6 +208,10 @@ START_TEST(sentences_begin_with_a_letter_of_their_own)
 {
     const char *pattern = sentences[_i].pattern;
     ck_assert_msg(strchr("{[<]>", pattern[0]) == NULL, "%s: %s", sentences[_i].family, pattern);
+    for (int depth = 0; *pattern != '\0'; pattern++) { /* a bracket that none opened would end it */
+        depth += (*pattern == '[' || *pattern == '<') - (*pattern == ']' || *pattern == '>');
+        ck_assert_msg(depth >= 0, "%s: %s", sentences[_i].family, sentences[_i].pattern);
+    }
 }
 END_TEST
 

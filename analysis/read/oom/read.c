@@ -20,8 +20,6 @@ static void firsts_fill(bool firsts[256], bool only_heads)
         for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++)
             firsts[(unsigned char)handler->anchor[0]] |= handler->is_head || !only_heads;
     oom_pattern_firsts(firsts);
-    if (!only_heads)
-        oom_vague_firsts(firsts);
 }
 
 /* What stands at clean byte `at`: where to go on, or 0 when nothing does. */
@@ -36,18 +34,21 @@ static size_t read_at(struct oom_reader *reader, size_t at)
             if (next > at)
                 return next;
         }
-    size_t next = oom_pattern_read(reader, at);
-    return next > at ? next : oom_vague_read(reader, at);
+    return oom_pattern_read(reader, at);
 }
 
 uint64_t oom_read_text(struct oom_reader *reader, uint64_t from_at, uint64_t to_at)
 {
     const struct oom_text *text = &reader->text;
-    bool firsts[256];
+    bool firsts[256], vague_firsts[256] = {false};
     firsts_fill(firsts, false);
+    oom_vague_firsts(vague_firsts);
     size_t at = oom_text_at(text, from_at > text->raw_at ? (size_t)(from_at - text->raw_at) : 0);
     while (at < text->length && text->raw_at + text->raw_of[at] < to_at) {
-        size_t next = firsts[(unsigned char)text->bytes[at]] ? read_at(reader, at) : 0;
+        const unsigned char first = (unsigned char)text->bytes[at];
+        size_t next = firsts[first] ? read_at(reader, at) : 0;
+        if (next <= at && vague_firsts[first])
+            next = oom_vague_read(reader, at);
         at = next > at ? next : at + 1;
     }
     uint64_t reached = at < text->length ? text->raw_at + text->raw_of[at] : text->raw_at + text->raw_length;

@@ -6,9 +6,11 @@
 
 #include "read/oom/around.h"
 #include "read/oom/chain.h"
+#include "read/oom/lack.h"
 #include "read/oom/patterns.h"
 #include "read/oom/read.h"
 #include "read/oom/sieve.h"
+#include "read/oom/status.h"
 
 enum { BEHIND = 4 << 10, BLOCK = 1 << 20, AHEAD = 512 << 10, LINE = 64 << 10, AROUND = 160, FEW_CLEAN = 2 * AROUND };
 
@@ -17,7 +19,7 @@ struct scan {
     struct err *err;
     struct oom_reader *reader;
     char *window;
-    struct oom_sieve needles, signs;
+    struct oom_sieve needles, signs, folded; /* folded: in small letters, without '_' */
     size_t window_size;
     uint64_t window_at; /* input offset of window[0] */
     size_t length;
@@ -51,17 +53,20 @@ static bool window_fill(struct scan *scan, uint64_t at, size_t size)
 /* ---- is there anything in a block? ---- */
 
 /* Every text that is looked for has one of these, most have two, so that one line break cannot hide them. */
+/* clang-format off */
 static const char *const needles[] = {
-    "emory",  "ESOUR",  "lloca",  "xceed",  "XHAUS",   "usage",  "EMORY", "alloc", "ALLOC",     "ptxas",
-    "esour",  "illed",  "kill ",  "oom-k",  "oom_k",   "OOMKi",  "e 137", ": 137", "s 137",     "e = -9",
-    "r 145",  "SIGKI",  "exitc",  "o spa",  "q len",   "KV ca",  "bus e", "Bus e", "le RAM",    "Dst te",
-    "ache (", "uffic",  "lid bu", "NDArr",  "ill sig", "ode -9", "(137)", "VmRSS", "t is full", "eateBu",
-    "PU RAM", "ith -9", "_BUFFE", "mem_bu", "mum of",  "207001", " OOM ", "cuMem", "CUresu",    "hipErr",
-    "much s", "d /dev", "o 1455", "h spac", "too la",  "over m"};
+    "emory", "ESOUR", "lloca", "xceed", "XHAUS", "usage", "EMORY", "alloc", "ALLOC", "ptxas", "esour", "illed",
+    "kill ", "oom-k", "oom_k", "OOMKi", "e 137", ": 137", "s 137", "e = -9", "r 145", "SIGKI", "exitc", "o spa",
+    "q len", "KV ca", "bus e", "Bus e", "le RAM", "Dst te", "ache (", "uffic", "lid bu", "NDArr", "ill sig", "ode -9",
+    "(137)", "VmRSS", "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu", "mum of", "207001", " OOM ",
+    "cuMem", "CUresu", "hipErr", "much s", "d /dev", "o 1455", "h spac", "too la", "over m", "clCre", "clEnq",
+    "clFin", "penCL", "zeMem", "urUSM", "vkQue", "vkCre", "VkRes", "07000E", "07000e", "aclrt", "aclnn", "nrt_l",
+    "nrt_t", "cuCtx", "cuMod", "cuLau", "BLAS e", "DA err", "NOMEM", " VRAM", "NoMem", "cublas", "g file", "error 1",
+    "killing", "w virt", "TaskOO", "ENOMEM", "stem resou", "F_ME+", "AllocF", "lAlloc", "p exha",
+};
 
 /* What makes a place worth reading, without white space: what is no sentence of families.def, of which each brings its
  * own (oom_pattern_signs). */
-/* clang-format off */
 static const char *const signs[] = {
     "utofmemory", "utofMemory", "utofhostmemory", "RESOURCE_EXHAUSTED", "esourceexhausted", "Allocation(size=",
     "wouldexceedmemory", "Attemptingto", "notpossible.There", "enoughmemory", "enoughdevicememory", "exceedsavailable",
@@ -104,12 +109,29 @@ static const char *const signs[] = {
 };
 /* clang-format on */
 
+/* Some of the words of `sign` are too short for a sieve: others stand beside them. */
+static size_t signs_add(const char **all, size_t count, const char *(*sign)(size_t at))
+{
+    for (size_t i = 0; sign(i) != NULL; i++)
+        if (strlen(sign(i)) >= OOM_SIEVE_MIN)
+            all[count++] = sign(i);
+    return count;
+}
+
 static struct oom_sieve signs_new(struct arena *arena)
 {
-    enum { COUNT = sizeof(signs) / sizeof(signs[0]) };
-    const char **all = arena_array(arena, const char *, COUNT + OOM_SENTENCE_COUNT);
+    enum { COUNT = sizeof(signs) / sizeof(signs[0]), MORE = 512 };
+    const char **all = arena_array(arena, const char *, COUNT + OOM_SENTENCE_COUNT + MORE);
     memcpy(all, signs, sizeof(signs));
-    return oom_sieve_new(arena, all, COUNT + oom_pattern_signs(arena, all + COUNT));
+    size_t count = COUNT + oom_pattern_signs(arena, all + COUNT);
+    return oom_sieve_new(arena, all, signs_add(all, count, oom_status_sign));
+}
+
+static struct oom_sieve folded_new(struct arena *arena)
+{
+    enum { PARTS = 64 };
+    const char **all = arena_array(arena, const char *, OOM_LACK_SIGNS + PARTS);
+    return oom_sieve_new(arena, all, signs_add(all, oom_lack_signs(arena, all), oom_status_part));
 }
 
 /* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. No branches:
@@ -132,8 +154,15 @@ static size_t around_clean(const struct scan *scan, size_t at, char *clean)
 static bool is_sign_near(const struct scan *scan, size_t at)
 {
     char clean[FEW_CLEAN];
-    size_t length = around_clean(scan, at, clean);
-    return oom_sieve_find(&scan->signs, clean, 0, length) < length;
+    size_t length = around_clean(scan, at, clean), folded = 0;
+    if (oom_sieve_find(&scan->signs, clean, 0, length) < length)
+        return true;
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char c = (unsigned char)clean[i];
+        clean[folded] = (char)(c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+        folded += (size_t)(c != '_');
+    }
+    return oom_sieve_find(&scan->folded, clean, 0, folded) < folded;
 }
 
 /* The first place in [from, to) of the window that is worth reading, or `to`. */
@@ -223,6 +252,7 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
     scan.window_size = size;
     scan.needles = oom_sieve_new(arena, needles, sizeof(needles) / sizeof(needles[0]));
     scan.signs = signs_new(arena);
+    scan.folded = folded_new(arena);
     scan.reader = oom_draft_reader_new(arena);
     scan.reader->sentences = oom_pattern_index_new(arena);
     scan.is_wide = source->read(source->context, 0, mark, 2) == 2 && (mark[0] ^ mark[1]) == 1 && mark[0] >= 0xFE;

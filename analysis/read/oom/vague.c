@@ -5,18 +5,16 @@
 #include "read/oom/vague.h"
 
 #include "read/oom/cursor.h"
+#include "read/oom/lack.h"
 #include "read/oom/prefix.h"
 #include "read/oom/read.h"
+#include "read/oom/status.h"
 
 #include <ctype.h>
 #include <string.h>
 
-enum { LONGEST_LINE = 600, HEAD_WITHIN = 500, LONGEST_NAME = 40 };
+enum { LONGEST_LINE = 600, SHORT_LINE = 80, HEAD_WITHIN = 500 };
 
-static const char *const lacks[] = {
-#define LACK(word) word,
-#include "read/oom/vague.def"
-};
 static const char *const marks[] = {
 #define MARK(word) word,
 #include "read/oom/vague.def"
@@ -58,6 +56,10 @@ static const struct {
     enum oom_family family;
 } runtimes[] = {
 #define RUNTIME(word, family) {word, OOM_FAMILY_##family},
+#include "read/oom/vague.def"
+};
+static const enum oom_family keeps[] = {
+#define KEEPS(family) OOM_FAMILY_##family,
 #include "read/oom/vague.def"
 };
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
@@ -147,14 +149,64 @@ static bool is_behind_head(struct str before)
     return has_word(before, heads, COUNT(heads)) && !has_word(before, advices, COUNT(advices));
 }
 
+/* Of the line, what stands before the raw byte `at` of the text, and from there on. */
+static void line_part(struct str line, const char *at, struct str *before, struct str *behind)
+{
+    size_t length = at > line.data ? (size_t)(at - line.data) : 0;
+    if (length > line.length)
+        length = line.length;
+    *before = (struct str){line.data, length};
+    *behind = (struct str){line.data + length, line.length - length};
+}
+
+/* "python3: out of memory", "Out of memory!", "catboost/data.cpp:88: Out of memory": the words are all that the line
+ * says, behind a name. A heading has neither name nor stop. */
+static bool is_all_said(struct str before, struct str behind)
+{
+    size_t words = 0;
+    bool has_name = before.length > 1 && before.data[before.length - 1] == ' ' && before.data[before.length - 2] == ':';
+    for (size_t i = 0; i + 1 < before.length; i++)
+        words += before.data[i] == ' ';
+    if (behind.length == 0 || words > 1 || (before.length > 0 && !has_name))
+        return false;
+    bool is_stop =
+        strchr("!.", behind.data[behind.length - 1]) != NULL && has_word(behind, (const char *[]){"emory"}, 1);
+    return (has_name || is_stop || islower((unsigned char)behind.data[0])) && behind.length < SHORT_LINE &&
+           memchr(behind.data, ',', behind.length) == NULL;
+}
+
 static bool is_of_error(const struct oom_text *text, size_t at, struct str line)
 {
-    const char *lack = text->raw + text->raw_of[at];
-    struct str before = {line.data, lack > line.data ? (size_t)(lack - line.data) : 0};
-    if (before.length > line.length || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
-        has_word(line, codes, COUNT(codes)) || !has_word(line, marks, COUNT(marks)))
+    struct str before, behind;
+    line_part(line, text->raw + text->raw_of[at], &before, &behind);
+    if (line.length == 0 || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
+        has_word(line, codes, COUNT(codes)) || !(has_word(line, marks, COUNT(marks)) || is_all_said(before, behind)))
         return false;
     return is_behind_head(before) || (!has_word(line, signs, COUNT(signs)) && !has_word(line, advices, COUNT(advices)));
+}
+
+/* The name of a code says that it is one, unless it is listed with its number or somebody writes about it; so does a
+ * function that returned one. */
+static bool is_of_status(struct str line, const struct oom_status *status)
+{
+    static const char *const comments[] = {"//", "/*", " #"};
+    struct str before, behind;
+    line_part(line, status->word.data + status->word.length, &before, &behind);
+    struct str ahead = {line.data, (size_t)(status->word.data - line.data)};
+    if (line.length >= LONGEST_LINE || is_code(line) || has_word(line, codes, COUNT(codes)) ||
+        (!is_behind_head(ahead) &&
+         (has_word(line, advices, COUNT(advices)) || has_word(line, comments, COUNT(comments)))))
+        return false;
+    if (!status->is_name)
+        return true;
+    bool is_quoted = ahead.length > 0 && strchr("\"'`", ahead.data[ahead.length - 1]) != NULL;
+    while (behind.length > 0 && strchr(" \t", behind.data[0]) != NULL)
+        behind = (struct str){behind.data + 1, behind.length - 1};
+    if (behind.length > 0 && strchr("=,|", behind.data[0]) != NULL && !has_word(ahead, marks, COUNT(marks)))
+        return false;
+    return is_quoted ? has_word(ahead, marks, COUNT(marks)) || has_word(behind, marks, COUNT(marks))
+                     : has_word(ahead, marks, COUNT(marks)) || has_word(behind, marks, COUNT(marks)) ||
+                           behind.length == 0 || strchr("(:).;", behind.data[0]) != NULL;
 }
 
 /* "size = 0xc0fb4000" in [from, to). */
@@ -197,32 +249,6 @@ static enum oom_memory memory_of(struct str line)
     return has_word(line, of_ram, COUNT(of_ram)) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
 }
 
-/* "bm_alloc_gmem failed", "dma_alloc_coherent() failed": a function whose name says that it allocates. */
-static bool is_allocator_failed(const struct oom_text *text, size_t at, size_t *end)
-{
-    size_t next = at;
-    if (!oom_cursor_take(text, &next, "alloc") && !oom_cursor_take(text, &next, "Alloc"))
-        return false;
-    while (next < text->length && next - at < LONGEST_NAME &&
-           (isalnum((unsigned char)text->bytes[next]) || strchr("_()", text->bytes[next]) != NULL) &&
-           text->raw_of[next] == text->raw_of[next - 1] + 1)
-        next++;
-    *end = next;
-    return oom_cursor_take(text, end, "failed") && text->bytes[next - 1] != '(';
-}
-
-static const char *lack_at(const struct oom_text *text, size_t at, size_t *end)
-{
-    if (is_allocator_failed(text, at, end))
-        return "alloc";
-    for (size_t i = 0; i < COUNT(lacks); i++) {
-        *end = at;
-        if (lacks[i][0] == text->bytes[at] && oom_cursor_take(text, end, lacks[i]))
-            return lacks[i];
-    }
-    return NULL;
-}
-
 /* Whose words these are, though nothing else of its sentence stands there. */
 static enum oom_family family_of(struct str line)
 {
@@ -242,34 +268,66 @@ static const char *space_of(enum oom_memory memory)
     }
 }
 
+/* The family of a line with a code: the runtime that it names, or whose interface the code is of. */
+static enum oom_family family_with(enum oom_family named, enum oom_family of_status)
+{
+    for (size_t i = 0; i < COUNT(keeps) && of_status != OOM_FAMILY_other; i++)
+        if (named == keeps[i])
+            return named;
+    return of_status;
+}
+
+static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, size_t line_end, struct str line,
+                           const struct oom_status *status)
+{
+    const struct oom_text *text = &reader->text;
+    enum oom_family family = family_of(line);
+    enum oom_memory memory = memory_of(line);
+    if (status != NULL) {
+        family = family_with(family, status->family);
+        memory = status->memory != OOM_MEMORY_not_known ? status->memory : memory;
+    }
+    bool is_known = family != OOM_FAMILY_unknown_runtime;
+    const char *form = status != NULL && family == status->family ? status->form : is_known ? "bare" : "line";
+    struct oom_failure *failure = oom_draft_begin(reader, family, form, at, end);
+    size_find(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, &failure->figures[OOM_needed_bytes]);
+    bool is_other = family == OOM_FAMILY_other || !is_known;
+    if ((is_other || memory == OOM_MEMORY_host) && space_of(memory) != NULL)
+        failure->memory_space.text = str_of(space_of(memory));
+    if (!is_known) {
+        failure->memory_class = memory;
+        oom_draft_note_owned(reader, "line", "memviewd does not know this runtime. The line: %.*s", (int)line.length,
+                             line.data);
+    }
+    return oom_draft_reach(reader, line_end > end ? line_end : end);
+}
+
 size_t oom_vague_read(struct oom_reader *reader, size_t at)
 {
     const struct oom_text *text = &reader->text;
-    size_t end, line_end;
-    if (lack_at(text, at, &end) == NULL)
+    size_t end = at, line_end, raw = text->raw_of[at];
+    struct oom_status status;
+    bool is_begin = raw == 0 || !(isalnum((unsigned char)text->raw[raw - 1]) || text->raw[raw - 1] == '_');
+    bool has_status = is_begin && oom_status_begins((struct str){text->raw + raw, text->raw_length - raw});
+    bool has_lack = oom_lack_read(text, at, &end);
+    if (!has_status && !has_lack)
         return 0;
     struct str line = line_of(text, at, &line_end);
-    uint64_t line_at = text->raw_at + (uint64_t)(line.data - text->raw);
-    if (!is_of_error(text, at, line) || reader->tail_at > line_at || oom_read_head_within(reader, end, HEAD_WITHIN))
+    if (line.data > text->raw + raw) /* a bar of the frame */
         return 0;
-    enum oom_family family = family_of(line);
-    bool is_known = family != OOM_FAMILY_unknown_runtime;
-    struct oom_failure *failure = oom_draft_begin(reader, family, is_known ? "bare" : "line", at, end);
-    size_find(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, &failure->figures[OOM_needed_bytes]);
-    enum oom_memory memory = memory_of(line);
-    if ((!is_known || memory == OOM_MEMORY_host) && space_of(memory) != NULL)
-        failure->memory_space.text = str_of(space_of(memory));
-    if (is_known)
-        return oom_draft_reach(reader, line_end > end ? line_end : end);
-    failure->memory_class = memory;
-    oom_draft_note_owned(reader, "line", "memviewd does not know this runtime. The line: %.*s", (int)line.length,
-                         line.data);
-    return oom_draft_reach(reader, line_end > end ? line_end : end);
+    uint64_t line_at = text->raw_at + (uint64_t)(line.data - text->raw);
+    has_status = has_status && oom_status_read(line, (size_t)(text->raw + raw - line.data), &status) &&
+                 is_of_status(line, &status);
+    has_lack = has_lack && is_of_error(text, at, line);
+    if (has_status && end == at)
+        end = oom_text_at(text, raw + status.word.length);
+    if ((!has_status && !has_lack) || reader->tail_at > line_at || oom_read_head_within(reader, end, HEAD_WITHIN))
+        return 0;
+    return failure_open(reader, at, end, line_end, line, has_status ? &status : NULL);
 }
 
 void oom_vague_firsts(bool firsts[256])
 {
-    firsts['a'] = firsts['A'] = true;
-    for (size_t i = 0; i < COUNT(lacks); i++)
-        firsts[(unsigned char)lacks[i][0]] = true;
+    oom_lack_firsts(firsts);
+    oom_status_firsts(firsts);
 }
