@@ -61,8 +61,8 @@ static const char *const needles[] = {
     "(137)", "VmRSS", "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu", "mum of", "207001", " OOM ",
     "cuMem", "CUresu", "hipErr", "much s", "d /dev", "o 1455", "h spac", "too la", "over m", "clCre", "clEnq",
     "clFin", "penCL", "zeMem", "urUSM", "vkQue", "vkCre", "VkRes", "07000E", "07000e", "aclrt", "aclnn", "nrt_l",
-    "nrt_t", "cuCtx", "cuMod", "cuLau", "BLAS e", "DA err", "NOMEM", " VRAM", "NoMem", "cublas", "g file", "error 1",
-    "killing", "w virt", "TaskOO", "ENOMEM", "stem resou", "F_ME+", "AllocF", "lAlloc", "p exha",
+    "nrt_t", "cuCtx", "cuMod", "cuLau", "BLAS e", "DA err", "NOMEM", " VRAM", "NoMem", "cublas", "g file", "r 1816",
+    "killing", "w virt", "TaskOO", "F_ME+", "AllocF", "lAlloc", "p exha",
 };
 
 /* What makes a place worth reading, without white space: what is no sentence of families.def, of which each brings its
