@@ -160,9 +160,13 @@ static size_t exit_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, at);
 }
 
-/* Of a status that is told amid a line. */
+/* Of a status that is told amid a line; in backquotes somebody writes of one. */
 static size_t signal_read(struct oom_reader *reader, size_t from, size_t at)
 {
+    const struct oom_text *text = &reader->text;
+    size_t raw = text->raw_of[from];
+    if (raw > 0 && text->raw[raw - 1] == '`')
+        return 0;
     oom_draft_begin(reader, OOM_FAMILY_killed, "exit", from, at);
     return oom_draft_reach(reader, at);
 }

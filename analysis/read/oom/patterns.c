@@ -313,7 +313,8 @@ static bool is_behind_level(struct str before)
  * not of an error that is spoken of. */
 static bool is_stated(const struct oom_text *text, size_t at)
 {
-    static const char *const spoken_of[] = {"catch", "handle", "Handle", " fix", "Fix", "avoid", "prevent"};
+    static const char *const spoken_of[] = {"catch", "handle",  "Handle",       " fix",           "Fix",
+                                            "avoid", "prevent", "UserWarning:", "RuntimeWarning:"};
     if (oom_text_is_line_begin(text, at))
         return true;
     struct str before = line_before(text, at);
