@@ -392,8 +392,8 @@ bool analysis_check_snapshot(struct analysis_check *check, const char *file, con
 /* One that could not be read, and why. */
 bool analysis_check_fault(struct analysis_check *check, const char *file, const char *name, const char *reason,
                           struct err *err);
-/* Appends what a module was compiled for: "8 devices, mesh data=4 model=2, batch 64x1024" (plan/configuration.h). False:
- * it is no program, or that cannot be told; nothing is appended then. */
+/* Appends what a module was compiled for: "8 devices, mesh data=4 model=2, batch 64x1024" (plan/configuration.h).
+ * False: it is no program, or that cannot be told; nothing is appended then. */
 bool analysis_module_configuration(const struct analysis_subject *module, struct buf *out);
 /* Of modules: all, findings, those that could not be checked, those that stand in the baseline. */
 struct analysis_check_counts {

@@ -5,10 +5,10 @@
  * api_modules.c (a session's modules), api_all_modules.c (what they take, on all hosts), api_fleet.c (what many jobs
  * take), api_view.c (what a tool says of what choice.c chooses),
  * api_memory_profile.c (memory over time, of all hosts), api_oom.c (out-of-memory texts), api_verdict.c (what will make
- * it fit), api_profiles.c (device profiles), api_metrics.c and api_metrics_jobs.c (figures for Prometheus), api_uploads.c (files that a reader
- * uploaded), api_confirmations.c (changes that the compiler is asked about), api_captures.c (traces of
- * running jobs), api_live.c (what they have in use), api_capacity.c (how much memory devices have), api_batch.c
- * (several questions in one request), api_shared.c. */
+ * it fit), api_profiles.c (device profiles), api_metrics.c and api_metrics_jobs.c (figures for Prometheus),
+ * api_uploads.c (files that a reader uploaded), api_confirmations.c (changes that the compiler is asked about),
+ * api_captures.c (traces of running jobs), api_live.c (what they have in use), api_capacity.c (how much memory devices
+ * have), api_batch.c (several questions in one request), api_shared.c. */
 #pragma once
 
 #include "analysis/analysis.h"
