@@ -302,7 +302,7 @@ static const char *const others[] = {
     "Out of memory\nPT_DEVMEM Allocation size 12, no error\n",
     /* what went on without it, a warning that quotes the error, and prose with a status in backquotes */
     "mem total: 5875 MiB, SIGTERM at 22 %\nCould not lock memory - continuing anyway: Cannot allocate memory\n",
-    "a.py:40: UserWarning: Using synchronous transfer, as pinned memory could not be allocated. The original error was: "
+    "a.py:40: UserWarning: Synchronous transfer, as pinned memory could not be allocated. The original error was: "
     "cudaErrorMemoryAllocation: out of memory\n  return array(obj)\n",
     "The runner never looked - so it arrived as a bare exit, or an unexplained `signal: killed`.\n",
 };
