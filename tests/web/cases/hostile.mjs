@@ -27,7 +27,7 @@ const WRONG = [
   ['sel=10-20&offsets=9-5', 'the window takes all of them.'],
   ['offsets=99999999999999-999999999999999', 'Offsets 90.95 to 909.49 TiB are not in HBM, which needs 33.49 GiB; nothing is selected.'],
   ['offsets=%00', 'Offsets ␀ are not in HBM'],
-  ['bars=program:900-1000', 'there is none from place 901 on; showing all.'],
+  ['bars=program:900-1000', 'there is no bar number 901; showing all.'],
   ['a=99999', 'The mark A at 99999 is not in HBM'],
   ['pin=b:999999', 'Buffer 999999 is not in this module; showing the peak.'],
   ['pin=b:%00', 'Buffer ␀ is not in this module; showing the peak.'],
