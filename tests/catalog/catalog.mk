@@ -19,7 +19,7 @@ build/engine-tools/ready: scripts/fetch-pypi tests/catalog/engines.txt
 
 engines-test: all ## rows of objects by Ray Data and, where pyspark and Java are, Spark (fetches Ray from PyPI once, 150 MB)
 	$(Q)$(MAKE) build/engine-tools/ready || echo "Ray cannot be had from PyPI"
-	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd --only objects.ray --only objects.spark
+	$(Q)$(PYTHON) tests/catalog/run.py --binary $(B)/memviewd --only engines
 
 bench-catalog: all ## how long pages wait for a catalog of a million sessions, and how fast files get into it (some minutes)
 	$(Q)$(PYTHON) tests/catalog/measure.py --binary $(B)/memviewd
