@@ -11,7 +11,7 @@
 #include "read/hlo/shape.h"
 
 /* A program that is over by more than this is not on the edge: more recomputation by the compiler will not do. */
-enum { EDGE_PERCENT = 25 };
+enum { EDGE_PERCENT = 25, LITTLE = 10 };
 
 static const char RESERVE_MORE[] = "XLA_PYTHON_CLIENT_MEM_FRACTION=.95  # or XLA_PYTHON_CLIENT_ALLOCATOR=platform, "
                                    "XLA_PYTHON_CLIENT_PREALLOCATE=false";
@@ -286,6 +286,9 @@ void advice_find_leak(struct advice *advice)
     const struct verdict_facts *facts = advice->facts;
     const struct profiles_growth *growth = &facts->growth;
     if (facts->failure != NULL ? !is_run_time(advice) || fit_is_past_device(facts) : !growth->grows)
+        return;
+    /* what is known to be little is not worth freeing */
+    if (!growth->grows && facts->is_live_known && facts->live.array_bytes < facts->out->fit.needed_bytes / LITTLE)
         return;
     struct verdict_advice item = guess_of("Free arrays that are no longer needed", let_go);
     item.reason = "A device profile shows which arrays are alive, and since when; the text does not.";

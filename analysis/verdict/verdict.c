@@ -109,7 +109,7 @@ bool verdict_is_of_plan(const struct oom_meaning *said)
 static void framework_find(struct verdict_facts *facts)
 {
     const struct oom_failure *failure = facts->failure;
-    bool is_of_family = failure == NULL || oom_is_of_xla_family(failure);
+    bool is_of_family = failure == NULL || facts->is_of_request || oom_is_of_xla_family(failure);
     const enum oom_framework framework = failure != NULL ? failure->framework : OOM_FRAMEWORK_xla;
     facts->is_xla = is_of_family && framework != OOM_FRAMEWORK_tensorflow;
     facts->is_jax = is_of_family && is_of_xla_or_jax(framework);
@@ -130,8 +130,8 @@ static void live_find(struct verdict_facts *facts)
     bool has_device = failure != NULL && failure->device.text.data != NULL;
     live_arrays_find(facts->parts->profiles, has_device ? failure->device.text : STR(""), facts->scratch, facts->arena,
                      &facts->live);
-    facts->is_live_known =
-        failure != NULL && verdict_is_of_live_arrays(facts->parts->failure) && facts->live.array_bytes > 0;
+    facts->is_live_known = failure != NULL && facts->live.array_bytes > 0 &&
+                           (facts->is_of_request || verdict_is_of_live_arrays(facts->parts->failure));
 }
 
 /* A program of the host takes memory of the host: that is the device it runs on. */
