@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import box
+from agent import test_an_agent_that_follows_the_first_advice_makes_it_fit  # noqa: F401
 
 JOBS = os.path.join(box.HERE, "jobs")
 # libtpu asks no metadata server and takes no lock for a chip that is not there.
@@ -113,7 +114,7 @@ def test_watch_shows_live_arrays(here, options):
 
 def test_what_fits_leaves_nothing(here, options):
     done = here.run(*job(options, "fits.py"), variables={"JAX_PLATFORMS": "cpu"})
-    assert done.returncode == 0 and done.stderr == b"" and re.fullmatch(rb"compiled .*\nloss 7\.\d+\n", done.stdout), done
+    assert done.returncode == 0 and done.stderr == b"" and re.fullmatch(rb"compiled .*\nstepped .*\nloss 7\.\d+\ntook .*\n", done.stdout), done
     assert not os.path.exists(here.runs)
 
 
