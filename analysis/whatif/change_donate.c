@@ -10,6 +10,8 @@
 #include "whatif/call.h"
 #include "whatif/donors.h"
 
+#include <stdlib.h>
+
 static bool is_listed(struct str list, int64_t number)
 {
     for (size_t at = 0; at < list.length; at++) {
@@ -149,13 +151,38 @@ struct donation {
     int64_t bytes, lodged_bytes, copied_bytes; /* of what lay there besides; of arguments that are copied */
 };
 
+struct donor {
+    int64_t parameter;
+    uint32_t row;
+};
+
+static int by_parameter(const void *left, const void *right)
+{
+    const struct donor *a = left, *b = right;
+    return ORDER(a->parameter, b->parameter) ?: ORDER(a->row, b->row);
+}
+
+/* Flagged arguments in the order of the program's parameters: so JAX gives results to them, and what comes behind the
+ * state, as gradients of its shape, goes without. */
+static struct donor *donors_in_order(const struct variant *variant, const bool *flags, uint32_t *count)
+{
+    struct donor *donors = arena_array(variant->arena, struct donor, (size_t)variant->row_count + 1);
+    *count = 0;
+    for (uint32_t i = 0; i < variant->row_count; i++)
+        if (flags[i])
+            donors[(*count)++] = (struct donor){variant_parameter(variant, &variant->rows[i]), i};
+    qsort(donors, *count, sizeof(*donors), by_parameter);
+    return donors;
+}
+
 /* Flags stay of the arguments that have a result for their memory, one each. */
 static struct donation results_take(struct variant *variant, struct donors *donors, bool *flags)
 {
     struct donation donation = {0};
-    uint32_t row_count = variant->row_count;
-    for (uint32_t i = 0; i < row_count; i++) {
-        uint32_t result = flags[i] ? donors_result(donors, i) : PLAN_NONE;
+    uint32_t count;
+    const struct donor *order = donors_in_order(variant, flags, &count);
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t i = order[at].row, result = donors_result(donors, i);
         flags[i] = result != PLAN_NONE;
         if (!flags[i])
             continue;
