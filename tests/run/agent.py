@@ -92,4 +92,6 @@ def test_an_agent_that_follows_the_first_advice_makes_it_fit(here, options):
             with open(path, "w", encoding="utf-8") as file:
                 file.write(EDITS[kind](source, title, code))
         assert turns > 0, (name, "has a limit that is no limit", done)
+    with open(os.path.join(here.folder, "state", "state.py"), encoding="utf-8") as file:
+        assert "donate_argnums=(0,)" in file.read(), "the gradient gets no result, and may be wanted"
     assert used == set(EDITS), used
