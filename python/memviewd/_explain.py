@@ -127,7 +127,7 @@ class Explanation:
         return "<memviewd.Explanation: {}>".format(self.verdict)
 
     def _repr_html_(self) -> str:
-        return "<pre>{}</pre>".format(html.escape(str(self)))
+        return "<pre>{}</pre>{}".format(html.escape(str(self)), _show.picture_of(self.folder))
 
     def page(self, height: int = _show.HEIGHT) -> _show.Page:
         """Its page: see show()."""

@@ -11,6 +11,7 @@ from typing import Any, Dict, Optional
 from . import _binary, _daemon, _session
 
 HEIGHT = 800
+PICTURE_MAX_BYTES = 8 << 20  # of a picture in a notebook's file
 COLAB = "https://colab.research.google.com"
 
 
@@ -68,18 +69,33 @@ def frame_options():
     return tuple("--frame-ancestors=" + origin for origin in ancestors)
 
 
+# ---- a picture ---------------------------------------------------------------------------
+
+def picture_of(path, height=HEIGHT):
+    """A frame that holds the whole page `memviewd export` makes of programs in `path`. It asks nobody: it is there on a
+    hub, and in a saved notebook. "" if there is no program, or the page would be too large for a notebook."""
+    done = _binary.run("export", "--format=html", path)
+    if done.returncode != 0 or not 0 < len(done.stdout) <= PICTURE_MAX_BYTES:
+        return ""
+    page = html.escape(done.stdout.decode("utf-8", "replace"))
+    return ('<iframe srcdoc="{}" sandbox="allow-scripts" width="100%" height="{}" style="border:0"></iframe>'
+            .format(page, int(height)))
+
+
 # ---- a page ------------------------------------------------------------------------------
 
 class Page:
-    """url: its address on this machine. A notebook shows the page; open() shows it in the browser."""
+    """url: its address on this machine. A notebook shows a picture of its programs, which stays in the saved notebook,
+    else the page; open() shows the page in the browser."""
 
     url: str
     session: Optional[Dict[str, Any]]
     height: int
 
     def __init__(self, daemon: Any, session: Optional[Dict[str, Any]] = None, height: int = HEIGHT,
-                 **more: Any) -> None:
+                 path: Optional[str] = None, **more: Any) -> None:
         self.daemon, self.session, self.height = daemon, session, height
+        self._of = path
         self.url = daemon.page(session, **more)
         self._is_framed = bool(frame_options())
 
@@ -99,8 +115,10 @@ class Page:
 
     def _repr_html_(self) -> str:
         link = html.escape(self.shown_url)
-        frame = ('<iframe src="{}" width="100%" height="{}" style="border:0" allow="clipboard-write"></iframe>'
-                 .format(link, int(self.height)) if self._is_framed else "")
+        frame = picture_of(self._of, self.height) if self._of else ""
+        if not frame and self._is_framed:
+            frame = ('<iframe src="{}" width="100%" height="{}" style="border:0" allow="clipboard-write"></iframe>'
+                     .format(link, int(self.height)))
         return '{}<p>memviewd: <a href="{}" target="_blank" rel="noopener">{}</a></p>'.format(frame, link, link)
 
     def __repr__(self) -> str:
@@ -151,7 +169,10 @@ def page_of(path: _session.Path, root: Optional[str] = None, height: int = HEIGH
         raise FileNotFoundError("{} is neither a file nor a folder".format(path))
     root = os.path.realpath(root) if root else _root_of(path)
     daemon = daemon_for(root)
-    return Page(daemon, daemon.session_in(path, kind) if path != root else None, height, **more)
+    session = daemon.session_in(path, kind) if path != root else None
+    is_one = session is not None or len(daemon.get("sessions")["sessions"]) == 1
+    is_of_programs = kind is None and not more and is_one
+    return Page(daemon, session, height, path if is_of_programs else None, **more)
 
 
 def _page_of_id(session, logdir, height):

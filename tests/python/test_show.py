@@ -107,8 +107,27 @@ class Showing(ShowCase):
         self.assertFalse(_daemon.Daemon("http://127.0.0.1:1/", self.folder).serves(self.folder))
 
 
+class Pictures(ShowCase):
+    """the page of `memviewd export`, whole, in what a notebook keeps"""
+    def shown(self, path):
+        self.notebook()
+        return memviewd.show(path)._repr_html_()
+
+    def test_of_a_dump(self):
+        shown = self.shown(DUMP)
+        self.assertRegex(shown, '^<iframe srcdoc="&lt;!(doctype|DOCTYPE) html')
+        self.assertIn('sandbox="allow-scripts"', shown)
+        self.assertIn('<a href="http://127.0.0.1:', shown)
+
+    def test_without_a_program_or_of_one_that_is_too_large_it_is_the_page(self):
+        self.assertNotIn("srcdoc", self.shown(self.run_folder()))
+        mock.patch.object(_show, "PICTURE_MAX_BYTES", 1000).start()
+        self.assertRegex(self.shown(DUMP), "^<iframe src=")
+
+
 class Framing(ShowCase):
     def page(self):
+        mock.patch.object(_show, "picture_of", lambda *_: "").start()
         # Whether the program knows the option or not: it is asked for, and not given to this one.
         with mock.patch.object(_daemon, "_start", lambda root, options, start=_daemon._start: (self.asked.append(options), start(root, ()))[1]):
             self.asked = []
