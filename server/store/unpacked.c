@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Real dumps and traces inflate to 3 to 30 times their size, large constants to a thousand; deflate can no more. */
-enum { PART_OF_ACCOUNT = 8, READ_PART_OF_ACCOUNT = 4, RATIO_MAX = 1032, SMALL_BYTES = 1 << 20 };
+/* Real dumps and traces inflate to 3 to 30 times their size: what says more is not worth a try. */
+enum { PART_OF_ACCOUNT = 8, READ_PART_OF_ACCOUNT = 4, RATIO_MAX = 64, SMALL_BYTES = 1 << 20 };
 
 struct unpacked {
     struct buf bytes;
