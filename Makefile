@@ -272,7 +272,7 @@ build/ipython/ready: scripts/fetch-pypi tests/python/requirements.txt
 python-real: all ## the Python package with JAX on CPU and for TPU, and in IPython (fetches them from PyPI once)
 	$(Q)$(MAKE) build/jax/ready build/libtpu/ready build/ipython/ready || { echo "skipped: JAX, libtpu and IPython, which cannot be had from PyPI"; echo "0 passed, 0 failed, 1 skipped"; exit 0; }; \
 	PYTHONPATH=$$(echo build/libtpu/lib/python3*/site-packages | xargs realpath):$$(echo build/ipython/lib/python3*/site-packages | xargs realpath) \
-	    build/jax/bin/python tests/python/run.py --binary $(B)/memviewd --pattern real.py $(if $(ONLY),--only $(ONLY))
+	    build/jax/bin/python tests/python/run.py --here --binary $(B)/memviewd --pattern real.py $(if $(ONLY),--only $(ONLY))
 
 bench-run: all build/jax/ready build/libtpu/ready ## what memviewd run costs a program that fits
 	$(Q)$(PYTHON) tests/run/cost.py --binary $(B)/memviewd $(jax_and_libtpu) $(if $(ROUNDS),--rounds $(ROUNDS))
