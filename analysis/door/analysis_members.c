@@ -77,11 +77,12 @@ static int by_header(const void *a, const void *b)
 static bool members_are_apart(const struct zip *zip, struct err *err)
 {
     const struct zip_member **sorted = malloc((zip->member_count + 1) * sizeof(*sorted));
-    bool is_good = sorted != NULL || err_exhausted(err);
-    for (size_t at = 0; is_good && at < zip->member_count; at++)
+    bool is_good = true;
+    if (sorted == NULL)
+        return err_exhausted(err);
+    for (size_t at = 0; at < zip->member_count; at++)
         sorted[at] = &zip->members[at];
-    if (is_good)
-        qsort(sorted, zip->member_count, sizeof(*sorted), by_header);
+    qsort(sorted, zip->member_count, sizeof(*sorted), by_header);
     for (size_t at = 1; is_good && at < zip->member_count; at++) {
         const struct zip_member *one = sorted[at - 1];
         uint64_t room = sorted[at]->header_at - one->header_at, head = LOCAL_HEADER_BYTES + one->name.length;
@@ -167,7 +168,7 @@ struct analysis_members *analysis_members_read(const struct source *archive, str
     else if (count > ANALYSIS_MEMBERS_MAX)
         err_set(err, ERR_limit, 0, "a zip archive of %zu files, and at most %d are looked into", count,
                 ANALYSIS_MEMBERS_MAX);
-    if (!err_is_set(err) && members_fill(members, err))
+    if (zip != NULL && !err_is_set(err) && members_fill(members, err))
         return members;
     analysis_members_free(members);
     return NULL;
