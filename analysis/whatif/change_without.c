@@ -39,7 +39,7 @@ static int64_t head_of(const struct variant *variant, struct flops *flops, struc
                        const struct shape_array *scores)
 {
     uint64_t wanted = shape_array_hash_any_order(scores);
-    if (heads->count == 0)
+    if (flops->runs == NULL)
         flops_build(&variant->dimensions, variant->arena, flops);
     if (map_get(heads, wanted) == MAP_NONE)
         map_put(heads, wanted, head_find(variant, flops, wanted), false);
