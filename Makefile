@@ -23,7 +23,7 @@ variant := $(if $(made),$(if $(MACOS),$(made),static-$(STATIC)),$(if $(FUZZ),fuz
 B := build/$(variant)
 
 warnings := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith -Wconversion \
-            $(if $(WERROR),-Werror)
+            $(if $(MACOS),-Wno-enum-float-conversion) $(if $(WERROR),-Werror)
 release_flags := -O3 -g -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 debug_flags := -O0 -g3
 # All that a report of a sanitizer prints.

@@ -224,8 +224,9 @@ static uint32_t call_open(const struct patch_layer *layer)
         uint32_t begin = source->tokens[at].begin;
         if (source->tokens[at].line != line)
             continue;
-        const char *line_end = memrchr(source->text.data, '\n', begin);
-        uint32_t column = begin - (line_end != NULL ? (uint32_t)(line_end - source->text.data) + 1 : 0);
+        uint32_t column = 0;
+        while (column < begin && source->text.data[begin - 1 - column] != '\n')
+            column++;
         uint32_t last = python_source_dotted_last(source, at);
         if (layer->call->column >= 0 && column == (uint32_t)layer->call->column && last != PYTHON_NONE) {
             uint32_t open = python_source_is(source, last + 1, "(") ? last + 1 : PYTHON_NONE;

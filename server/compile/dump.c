@@ -3,6 +3,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/base/other_systems.h"
 #include "server/files/files.h"
 
 #include "base/sum.h"
