@@ -74,9 +74,9 @@ bool analysis_verdict_may_be_of_request(const struct oom_meaning *failure)
     return oom_may_be_of_xla(failure->failure) && oom_is_host(failure->failure);
 }
 
-bool analysis_verdict_is_of_live_arrays(const struct oom_meaning *failure)
+bool analysis_verdict_is_of_live_arrays(const struct oom_meaning *failure, bool has_program)
 {
-    return verdict_is_of_live_arrays(failure);
+    return verdict_is_of_live_arrays(failure, has_program && analysis_verdict_may_be_of_request(failure));
 }
 
 bool analysis_snapshots_may(const struct oom_meaning *failure) { return torch_choice_may(failure); }

@@ -37,8 +37,9 @@ bool analysis_verdict_is_of_plan(const struct oom_meaning *failure);
 bool analysis_verdict_may_be_of_xla(const struct oom_meaning *failure);
 /* May it be of a program of the host, which asks for all its temporaries in one piece? */
 bool analysis_verdict_may_be_of_request(const struct oom_meaning *failure);
-/* Was it a request of JAX that failed at run time, so that device profiles beside the text say more of it? */
-bool analysis_verdict_is_of_live_arrays(const struct oom_meaning *failure);
+/* Was it a request of JAX that failed at run time, so that device profiles beside the text say more of it?
+ * `has_program`: one was chosen for it (analysis_oom_choose_module), for the host's memory by what it asks for. */
+bool analysis_verdict_is_of_live_arrays(const struct oom_meaning *failure, bool has_program);
 /* Which of several allocator snapshots is of a failure (verdict/torch_choice.h): may any be; which of `names` to read,
  * as places in it, into `order` of `count`; and each of these, its `trace`: true where it takes the place of what was
  * taken before. */

@@ -276,7 +276,7 @@ static bool of_large_request(const struct verdict_facts *facts)
 static bool of_other_arrays(const struct verdict_facts *facts)
 {
     int64_t share = memory_fit_share(facts->out->fit.capacity_bytes);
-    if (facts->is_live_known || !verdict_is_of_live_arrays(facts->parts->failure) || facts->total_bytes <= 0 ||
+    if (facts->is_live_known || !verdict_is_of_live_arrays(facts->parts->failure, false) || facts->total_bytes <= 0 ||
         facts->total_bytes > share / 2)
         return false;
     cause_set(

@@ -116,12 +116,13 @@ static void framework_find(struct verdict_facts *facts)
     facts->is_of_plan = failure == NULL || facts->is_of_request || verdict_is_of_plan(facts->parts->failure);
 }
 
-/* Live arrays of a profile are JAX's, and say what stood in the way of a request at run time. */
-bool verdict_is_of_live_arrays(const struct oom_meaning *said)
+/* Live arrays of a profile are JAX's, and say what stood in the way of a request at run time. Of the host's memory that
+ * is a request of a program for the CPU. */
+bool verdict_is_of_live_arrays(const struct oom_meaning *said, bool is_of_request)
 {
     const struct oom_failure *failure = said->failure;
-    return oom_is_of_xla_family(failure) && is_of_xla_or_jax(failure->framework) && !oom_is_compile(failure) &&
-           !is_of_host(failure);
+    return (is_of_request || (oom_is_of_xla_family(failure) && !is_of_host(failure))) &&
+           is_of_xla_or_jax(failure->framework) && !oom_is_compile(failure);
 }
 
 static void live_find(struct verdict_facts *facts)
@@ -131,7 +132,7 @@ static void live_find(struct verdict_facts *facts)
     live_arrays_find(facts->parts->profiles, has_device ? failure->device.text : STR(""), facts->scratch, facts->arena,
                      &facts->live);
     facts->is_live_known = failure != NULL && facts->live.array_bytes > 0 &&
-                           (facts->is_of_request || verdict_is_of_live_arrays(facts->parts->failure));
+                           verdict_is_of_live_arrays(facts->parts->failure, facts->is_of_request);
 }
 
 /* A program of the host takes memory of the host: that is the device it runs on. */

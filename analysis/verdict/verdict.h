@@ -312,8 +312,9 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
 /* May the failure be of a program that XLA compiled, so that a plan says more of it? */
 bool verdict_is_of_plan(const struct oom_meaning *failure);
 
-/* May a device profile that lies beside the text say what stood in the way of its request? */
-bool verdict_is_of_live_arrays(const struct oom_meaning *failure);
+/* May a device profile that lies beside the text say what stood in the way of its request? `is_of_request`: a program
+ * here asks for that in one piece. */
+bool verdict_is_of_live_arrays(const struct oom_meaning *failure, bool is_of_request);
 
 /* "no_donation"; static storage, as all of these. */
 const char *verdict_cause_name(enum verdict_cause_kind kind);

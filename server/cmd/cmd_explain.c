@@ -204,7 +204,8 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
         snapshot_used(explaining, parts.trace_session, parts.trace_host);
     if (wanted->failure && parts.module_session)
         explained_add(explaining, parts.module_session);
-    if (wanted->failure && parts.profile_session && analysis_verdict_is_of_live_arrays(wanted->failure))
+    if (wanted->failure && parts.profile_session &&
+        analysis_verdict_is_of_live_arrays(wanted->failure, parts.entry != NULL))
         explained_add(explaining, parts.profile_session);
     verdict_parts_close(&parts);
     return is_made;

@@ -68,7 +68,7 @@ def test_live_arrays_are_saved_at_the_failure(here, options):
         done = here.run(*job(options, "array_lives.py"), variables={"JAX_PLATFORMS": "cpu", "WHERE": where})
         names = os.listdir(here.only_session())
         assert done.returncode == 1 and "memory-000001.prof" in names and done.stderr.count(b"Traceback") < 3, (where, done)
-        assert b"armed: JAX in 1 of 1 Python process\n" in done.stderr and b"12.00 MiB from train array_lives.py:14" in done.stderr, (where, done)
+        assert b"armed: JAX in 1 of 1 Python process\n" in done.stderr and b" 12.00 MiB of it from train array_lives.py:14.\n" in done.stderr, (where, done)
         with open(os.path.join(here.only_session(), "live_arrays.json"), encoding="utf-8") as file:
             held = json.load(file)["arrays"]
         assert [3, 1 << 20] in [each["shape"] for each in held], (where, held)
