@@ -109,26 +109,6 @@ static void places_find(struct apart *apart)
     }
 }
 
-/* What hands values on or runs other computations, which are looked at themselves. */
-static bool is_frame(enum graph_op op)
-{
-    switch (op) {
-    case GRAPH_PARAMETER:
-    case GRAPH_CONSTANT:
-    case GRAPH_TUPLE:
-    case GRAPH_ELEMENT:
-    case GRAPH_FUSION:
-    case GRAPH_CALL:
-    case GRAPH_WHILE:
-    case GRAPH_CONDITIONAL:
-    case GRAPH_ASYNC_START:
-    case GRAPH_COPY:
-    case GRAPH_COPY_START:
-    case GRAPH_DONE: return true;
-    default: return false;
-    }
-}
-
 static bool is_backward(const struct apart *apart, uint32_t at)
 {
     return graph_phase(apart->graph, at) == GRAPH_BACKWARD;
@@ -261,7 +241,7 @@ bool rows_apart_hold(const struct dimensions *dimensions, uint32_t class, struct
         return false;
     for (uint32_t at = 0; at < graph->hlo->instruction_count; at++) {
         bool is_twice, gives, takes = false;
-        if (is_frame(graph_op(graph, at)))
+        if (graph_hands_on(graph, at) || graph_op(graph, at) == GRAPH_COPY)
             continue;
         rows_apart_has(dimensions, leaves_array(&dimensions->leaves, at), class, &is_twice);
         gives = has_rows(&apart, at);

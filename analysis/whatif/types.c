@@ -69,32 +69,13 @@ static bool types_moves(const struct graph *graph, uint32_t at)
     }
 }
 
-/* Tuples, calls, loops hand arrays on: they are one array with what they hand on. */
-static bool hands_on(const struct graph *graph, uint32_t at)
-{
-    switch (graph_op(graph, at)) {
-    case GRAPH_PARAMETER:
-    case GRAPH_CONSTANT:
-    case GRAPH_TUPLE:
-    case GRAPH_ELEMENT:
-    case GRAPH_FUSION:
-    case GRAPH_CALL:
-    case GRAPH_WHILE:
-    case GRAPH_CONDITIONAL:
-    case GRAPH_COPY_START:
-    case GRAPH_DONE:
-    case GRAPH_ASYNC_START: return true;
-    default: return false;
-    }
-}
-
 /* Do all that read it read nothing else but scalars? Then no other array has said which type it is to be. */
 static bool is_read_alone(const struct graph *graph, const struct leaves *leaves, uint32_t at, struct arena *arena)
 {
     uint32_t first = graph->reader_first[at], limit = graph->reader_first[at + 1];
     for (uint32_t i = first; i < limit; i++) {
         uint32_t reader = graph->readers[i].reader_at, operand;
-        if (hands_on(graph, reader))
+        if (graph_hands_on(graph, reader))
             return false;
         arena_work(arena, graph->operand_first[reader + 1] - graph->operand_first[reader]);
         for (uint32_t nth = 0; (operand = graph_operand(graph, reader, nth)) != HLO_NONE; nth++)
@@ -131,7 +112,7 @@ static bool instruction_follow(struct typing *typing, uint32_t at)
     const struct graph *graph = typing->graph;
     enum type_state most = TYPE_FREE;
     bool is_new = false;
-    if (hands_on(graph, at))
+    if (graph_hands_on(graph, at))
         return false;
     uint32_t first = graph->operand_first[at], limit = graph->operand_first[at + 1];
     /* What is written takes the type of where it is written; zeros have the type of what is written to them. */

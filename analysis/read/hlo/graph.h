@@ -116,6 +116,17 @@ uint32_t graph_behind_broadcasts(const struct graph *graph, uint32_t at);
 /* The body of the innermost loop that an instruction is part of, fusions and calls around it left; HLO_NONE without. */
 uint32_t graph_loop_body_around(const struct graph *graph, uint32_t at);
 
+/* Does it compute nothing itself, but names values (tuples), or runs other computations on them (calls, loops, fusions)? */
+static inline bool graph_hands_on(const struct graph *graph, uint32_t at)
+{
+    static const uint64_t ops = UINT64_C(1) << GRAPH_PARAMETER | UINT64_C(1) << GRAPH_CONSTANT |
+                                UINT64_C(1) << GRAPH_TUPLE | UINT64_C(1) << GRAPH_ELEMENT |
+                                UINT64_C(1) << GRAPH_FUSION | UINT64_C(1) << GRAPH_CALL | UINT64_C(1) << GRAPH_WHILE |
+                                UINT64_C(1) << GRAPH_CONDITIONAL | UINT64_C(1) << GRAPH_COPY_START |
+                                UINT64_C(1) << GRAPH_DONE | UINT64_C(1) << GRAPH_ASYNC_START;
+    return (ops >> graph_op(graph, at) & 1) != 0;
+}
+
 static inline bool graph_is_argument(const struct graph *graph, uint32_t at)
 {
     return at != HLO_NONE && graph->ops[at] == GRAPH_PARAMETER &&
