@@ -237,18 +237,12 @@ static struct verdict_advice *parts_add(struct advice *advice, const struct caus
     return add_of_cause(advice, item);
 }
 
-static void rows_apart_find(struct advice *advice);
-
-void advice_find_parts(struct advice *advice)
+static void equal_arrays_find(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
     struct verdict_advice item = {
         .reason = "At most this much, and only if each row is computed on its own and summed or gathered afterwards: "
                   "what the parts are computed from stays whole, and so does what is kept of them."};
-    if (is_cause(advice, VERDICT_CAUSE_SAVED_ACTIVATIONS) || is_cause(advice, VERDICT_CAUSE_WORKSPACE))
-        rows_apart_find(advice);
-    if (!is_cause(advice, VERDICT_CAUSE_EQUAL_ARRAYS) && !is_cause(advice, VERDICT_CAUSE_ONE_BUFFER))
-        return;
     const struct cause_arrays *said = facts->out->cause.arrays,
                               whole = said != NULL ? *said : cause_arrays_equal(facts);
     /* A matrix alone is mostly a product, whose columns are worked on as well. */
@@ -281,6 +275,13 @@ static int by_rowed(const void *left, const void *right)
     return ORDER(b->bytes, a->bytes) ?: ORDER(a->class, b->class);
 }
 
+/* The dimensions of an array of the plan; NULL: it has none that are known, or lives for the whole program. */
+static const struct leaf *leaf_of(const struct variant *variant, const struct variant_row *row)
+{
+    bool is_known = !row->is_indefinite && row->leaf != HLO_NONE && row->plan_row != PLAN_NONE;
+    return is_known ? &variant->dimensions.leaves.items[row->leaf] : NULL;
+}
+
 /* Classes of dimensions by what has them at the peak, the most first. */
 static struct rowed *rowed_find(const struct advice *advice, uint32_t *count)
 {
@@ -291,10 +292,10 @@ static struct rowed *rowed_find(const struct advice *advice, uint32_t *count)
     struct rowed *rowed = arena_array(arena, struct rowed, (size_t)dimensions->leaves.dimension_count + 1);
     for (uint32_t i = 0; i < variant->row_count; i++) {
         const struct variant_row *row = &variant->rows[i];
-        if (row->is_indefinite || row->leaf == HLO_NONE || row->plan_row == PLAN_NONE ||
+        const struct leaf *leaf = leaf_of(variant, row);
+        if (leaf == NULL ||
             !plan_row_is_alive(&advice->facts->space->rows[row->plan_row], advice->facts->space->peak_step))
             continue;
-        const struct leaf *leaf = &dimensions->leaves.items[row->leaf];
         for (uint32_t k = 0; k < leaf->rank; k++) {
             uint32_t class = dimensions_class(dimensions, leaf->first + k);
             if (dimensions->leaves.sizes[class] >= ROWS_APART_MIN)
@@ -318,8 +319,8 @@ static struct cause_arrays rows_of_class(const struct advice *advice, uint32_t c
     all.rows = arena_array(advice->facts->arena, uint32_t, (size_t)space->row_count + 1);
     for (uint32_t i = 0; i < variant->row_count; i++) {
         const struct variant_row *row = &variant->rows[i];
-        if (row->is_indefinite || row->leaf == HLO_NONE || row->plan_row == PLAN_NONE ||
-            !rows_apart_has(&variant->dimensions, &variant->dimensions.leaves.items[row->leaf], class, NULL))
+        const struct leaf *leaf = leaf_of(variant, row);
+        if (leaf == NULL || !rows_apart_has(&variant->dimensions, leaf, class, NULL))
             continue;
         const struct plan_row *plan_row = &space->rows[row->plan_row];
         all.rows[all.count++] = row->plan_row;
@@ -357,6 +358,14 @@ static void rows_apart_find(struct advice *advice)
         parts_add(advice, &all, at_once, item)->is_of_cause &= !is_enough(advice, "checkpoint=*");
         return;
     }
+}
+
+void advice_find_parts(struct advice *advice)
+{
+    if (is_cause(advice, VERDICT_CAUSE_SAVED_ACTIVATIONS) || is_cause(advice, VERDICT_CAUSE_WORKSPACE))
+        rows_apart_find(advice);
+    else if (is_cause(advice, VERDICT_CAUSE_EQUAL_ARRAYS) || is_cause(advice, VERDICT_CAUSE_ONE_BUFFER))
+        equal_arrays_find(advice);
 }
 
 /* Members of an ensemble, trained side by side by vmap: all parameters, several at least, have one first dimension, and
