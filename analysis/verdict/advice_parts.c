@@ -103,7 +103,7 @@ void advice_find_scan_inputs(struct advice *advice)
     item.lands_at_bytes = facts->total_bytes - item.saves_bytes;
     if (item.saves_bytes <= 0 || item.saves_bytes < facts->total_bytes / 100)
         return;
-    item.title = arena_format(arena, "%s inside the scan, a part of %s in each of its %lld rounds",
+    item.title = arena_format(arena, "%s inside the scan, a part of %s in each of its %lld iterations",
                               inputs.is_gathered ? "Gather by index" : "Compute", shape, parts);
     item.call = inputs.is_gathered
                     ? arena_format(arena,
@@ -115,7 +115,7 @@ void advice_find_scan_inputs(struct advice *advice)
                                    "with one part",
                                    line);
     item.evidence =
-        arena_format(arena, "%s is %s whole before a loop that reads one of %lld parts in each round%s%s.", shape,
+        arena_format(arena, "%s is %s whole before a loop that reads one of %lld parts in each iteration%s%s.", shape,
                      inputs.is_gathered ? "gathered" : "computed", parts, place[0] != '\0' ? ", " : "", place);
     struct verdict_advice *added = advice_add(advice, item);
     added->is_of_cause =
