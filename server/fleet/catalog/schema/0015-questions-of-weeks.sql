@@ -6,8 +6,8 @@ CREATE INDEX points_apart ON memviewd.points (last_at DESC NULLS LAST, point_id)
     WHERE host_count > 1 AND (needed_bytes - needed_min_bytes > 1048576
         OR (needed_bytes IS NULL AND peak_max_bytes - peak_min_bytes > 1048576));
 
--- The view memviewd.programs, of the programs alone that were seen after a time: their points tell which rows that are. A session is
--- read as a whole, if it took no longer than a day.
+-- What the view memviewd.programs said, of the programs alone that were seen after a time (NULL: of all): their points tell which
+-- rows that are. A session is read as a whole, if it took no longer than a day.
 CREATE FUNCTION memviewd.programs_since(since timestamptz) RETURNS TABLE (
     job text, commit text, logdir text, session text, module text, memory_space text, user_name text, last_at
     timestamptz, host_count bigint, needed_min_bytes bigint, needed_median_bytes bigint, needed_max_bytes bigint,
@@ -31,8 +31,8 @@ FROM (
             module, memory_space, host, user_name, modified_at, needed_bytes, peak_bytes, capacity_bytes, program_id
         FROM memviewd.rows
         WHERE kind = 'module' AND verdict IS NOT NULL AND needed_bytes IS NOT NULL AND host IS NOT NULL
-            AND point_id IN (SELECT of.point_id FROM memviewd.points AS of
-                WHERE of.kind = 'module' AND of.last_at > programs_since.since - interval '1 day')
+            AND (programs_since.since IS NULL OR point_id IN (SELECT of.point_id FROM memviewd.points AS of
+                WHERE of.kind = 'module' AND of.last_at > programs_since.since - interval '1 day'))
         ORDER BY job, commit, logdir, session, module, memory_space, host, needed_bytes DESC, id
     ) AS h
     GROUP BY h.job, h.commit, h.logdir, h.session, h.module, h.memory_space
@@ -62,6 +62,14 @@ CROSS JOIN LATERAL (
     WHERE p.host_count > 1 AND (abs(one.off_bytes) > threshold.bytes OR one.capacity_bytes <> usual.capacity_bytes
         OR one.program_id <> usual.program_id)
 ) AS odd
-WHERE p.last_at > programs_since.since
+WHERE programs_since.since IS NULL OR p.last_at > programs_since.since
 $$;
 COMMENT ON FUNCTION memviewd.programs_since(timestamptz) IS 'memviewd.programs of the time after a moment, found by an index';
+
+-- One rule for both. A function's texts have no collation; those of the view had that of the rows.
+CREATE OR REPLACE VIEW memviewd.programs AS
+SELECT job COLLATE "C" AS job, commit COLLATE "C" AS commit, logdir COLLATE "C" AS logdir, session COLLATE "C" AS session,
+    module COLLATE "C" AS module, memory_space COLLATE "C" AS memory_space, user_name COLLATE "C" AS user_name, last_at, host_count,
+    needed_min_bytes, needed_median_bytes, needed_max_bytes, peak_max_bytes, capacity_bytes, program_id COLLATE "C" AS program_id,
+    odd_host_count, odd_hosts, session_id COLLATE "C" AS session_id
+FROM memviewd.programs_since(NULL);
