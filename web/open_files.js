@@ -5,7 +5,7 @@
 import { get, post, Problem, problemText } from './lib/api.js';
 import { keepUpload, UPLOADS } from './lib/uploads.js';
 import { button, el } from './lib/dom.js';
-import { bytes, count, counted, cutMiddle, visible } from './lib/format.js';
+import { baseName, bytes, count, counted, cutMiddle, visible } from './lib/format.js';
 import { nameOf, pageOf, defaultPage } from './pages.js';
 import { dialogHead, openDialog } from './widgets/dialog.js';
 import { foundText, lookAt } from './tools/home/found.js';
@@ -166,7 +166,7 @@ const headOf = (blob) =>
 
 /* The first refusal says most: it is that of the kind which the name promises. */
 async function recogniseOne({ name, blob }, options) {
-  const base = name.slice(name.lastIndexOf('/') + 1);
+  const base = baseName(name);
   if (blob.size === 0) return { text: `${short(base)} is empty.` };
   const head = await headOf(blob);
   if (!head) return { text: `${short(base)} cannot be read: it was removed, or you have no read access.` };

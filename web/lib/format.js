@@ -137,10 +137,13 @@ export function factor(value) {
 /* The same of what is stored larger than its data; "" where the figure would not show it. */
 export const expansion = (value) => (value >= 1.005 ? factor(value) : '');
 
+/* "model.py:41" of "/home/me/model.py:41"; "" of nothing. */
+export const baseName = (path) => String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1);
+
 /* "model.py:41"; "" when the file is not known. */
 export function sourceLine(file, line) {
   if (!file) return '';
-  const base = file.slice(file.lastIndexOf('/') + 1) || file;
+  const base = baseName(file) || file;
   return line ? `${base}:${line}` : base;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * subject.js: what is shown now, for captions, file names and links that leave the page. */
 
-import { visible } from './format.js';
+import { baseName, visible } from './format.js';
 import { setting } from './settings.js';
 
 let subject = () => ({ session: '', module: '', space: '', file: '', link: '', reference: '' });
@@ -31,7 +31,7 @@ export function linkHere() {
 export function factsLine(nowMs = Date.now()) {
   const { session, module, space, file } = subject();
   const date = new Date(nowMs - new Date(nowMs).getTimezoneOffset() * 60000).toISOString();
-  const base = isWithoutPaths() ? '' : (file ?? '').slice((file ?? '').lastIndexOf('/') + 1);
+  const base = isWithoutPaths() ? '' : baseName(file);
   return [session, module, space, base, date.slice(0, 16).replace('T', ' ')].filter(Boolean).map(visible).join(' · ');
 }
 

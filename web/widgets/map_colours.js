@@ -2,7 +2,7 @@
  * map_colours.js: ways to colour the buffers of a map. Each is a list of classes with a legend
  * word, and a rule that gives the class of a buffer; several buffers drawn as one have none. */
 
-import { bytes } from '../lib/format.js';
+import { baseName, bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { CATEGORY_NAMES, categoryFill, categoryInk, categoryWords } from './categories.js';
 import { SET_SIZE, setFill, setInk } from './sets.js';
@@ -46,7 +46,7 @@ function bySource(items) {
   const classes = top.map((source, at) => ({
     fill: () => setFill(at),
     ink: () => setInk(at),
-    word: source.slice(source.lastIndexOf('/') + 1),
+    word: baseName(source),
   }));
   const at = new Map(top.map((source, index) => [source, index]));
   const isMore = sums.size > top.length;

@@ -3,7 +3,7 @@
  * a stripe of its own lies on them by category, so that all together are as high as the line. Neighbours of one
  * category have two tones. What is pinned keeps its colour, the others fade. */
 
-import { bytes, cutMiddle, visible } from '../lib/format.js';
+import { baseName, bytes, cutMiddle, visible } from '../lib/format.js';
 import { lastBefore } from '../lib/range.js';
 import { token } from '../lib/theme.js';
 import { categoryFill, categoryInk } from './categories.js';
@@ -139,7 +139,7 @@ function paintLabel(ctx, { x, y, width, height }, band, ratio) {
   ctx.fillText(size, x + 5 * ratio, middle);
   const letters = Math.floor((width - wide - 22 * ratio) / (LETTER_PX * ratio));
   if (letters < 8) return;
-  const source = item.source ? `  ${item.source.slice(item.source.lastIndexOf('/') + 1)}` : '';
+  const source = item.source ? `  ${baseName(item.source)}` : '';
   const name = visible(item.name);
   ctx.font = `${12 * ratio}px ${token('mono')}`;
   ctx.fillText(name.length + source.length <= letters ? name + source : cutMiddle(name, letters), x + 13 * ratio + wide, middle);

@@ -37,6 +37,8 @@ function drawn(value, { type, unit }, own) {
   return part.nodeType ? part : el('span', { class: 'figure' }, part);
 }
 
+/* Of ▸, which the column of a tree has before its names. */
+export const TWIST_REM = 1.375;
 const LETTER_REM = 0.49; // of the monospaced letters of names
 const ASIDE_REM = 1;
 

@@ -3,15 +3,13 @@
  * Its own file: one row a column, to be found by who adds one. */
 
 import { el, figure, name, titled } from '../../lib/dom.js';
-import { count, signedBytes, sourceLine, unitOf } from '../../lib/format.js';
+import { baseName, count, signedBytes, unitOf } from '../../lib/format.js';
 import { categoryWord, swatch } from '../../widgets/categories.js';
-import { inUnit, roomFor, tableColumns } from '../../widgets/table_columns.js';
+import { inUnit, roomFor, tableColumns, TWIST_REM } from '../../widgets/table_columns.js';
 import { arrow } from './text.js';
 
 /* All columns and a scope that can be read; with less the category gives way, which the bars above say as well. */
 const ALL_REM = 70;
-
-const TWIST_REM = 1.375; // of ▸
 
 const dim = (text) => el('span', { class: 'dim' }, text);
 
@@ -41,13 +39,8 @@ const place = (row) => (row.isGroup ? (row.scope ?? row.b_name ?? row.a_name ?? 
 const named = (row) =>
   row.isGroup && row.count > 1 ? el('span', { class: 'compare-named' }, el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0`), name(place(row))) : name(place(row));
 
-function placeOf(row) {
-  const [, file, line] = /^(.*?)(?::(\d+))?$/.exec(row.source ?? '');
-  return file ? sourceLine(file, line ? Number(line) : null) : '';
-}
-
 function source(row) {
-  const text = placeOf(row);
+  const text = baseName(row.source);
   return text ? titled(name(text), row.source) : dim('–');
 }
 
@@ -63,7 +56,7 @@ export function columnsOf({ columns, groups }, roomRem) {
     /* What tells rows apart has the width that is left. */
     scope: { card: 'title', min: 17, wide: TWIST_REM + roomFor(groups.map((row) => `${row.count > 1 ? `${count(row.count)} × ` : ''}${place(row)}`)), isTree: true, value: place, cell: named, copy: ['scope', (row) => row.op_name ?? ''] },
     shape: { width: 10.5, wide: roomFor(groups.map((row) => shapeChange(row.a_shape, row.b_shape))), card: 'line', value: (row) => shapeChange(row.a_shape, row.b_shape), cell: shapes },
-    line: { width: 7, wide: roomFor(groups.map(placeOf)), isSource: true, card: 'line', cell: source },
+    line: { width: 7, wide: roomFor(groups.map((row) => baseName(row.source))), isSource: true, card: 'line', cell: source },
     cat: { width: 9.75, isHidden: roomRem < ALL_REM, cell: (row) => [swatch(row.category), categoryWord(row.category)] },
     count: { width: 4, isHidden: true },
     state: { width: 5, isHidden: true },

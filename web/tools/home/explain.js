@@ -3,9 +3,8 @@
  * out. Its own file: loaded when the first card is opened. */
 
 import { whyPhysical } from '../../lib/capacity.js';
-import { bytes, bytesApart, count, percent, visible } from '../../lib/format.js';
+import { baseName, bytes, bytesApart, count, percent, visible } from '../../lib/format.js';
 
-const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
 const half = (capacity) => (capacity?.half > 0 ? [{ name: 'printed to ±', bytes: capacity.half, note: 'as the text rounds it' }] : []);
 
 /* Where the figure of a session comes from, one row a kind of source: what it is, how it came about, where it stands in
@@ -38,8 +37,8 @@ const SOURCES = {
     more: { caveat: 'A higher peak before the recording is not included.' },
   },
   profiles: {
-    what: ({ from }) => `live arrays and code in ${baseName(from.file)}`,
-    formula: ({ from }) => `The sum over the samples of ${baseName(from.file)}; of ${count(from.profileCount)} profiles it has the most.`,
+    what: ({ from }) => `live arrays and code in ${visible(baseName(from.file))}`,
+    formula: ({ from }) => `The sum over the samples of ${visible(baseName(from.file))}; of ${count(from.profileCount)} profiles it has the most.`,
     field: (from) => `\`Profile.sample[].value[]\` of the sample type \`${visible(from.metric)}\``,
     more: { caveat: 'Temporaries inside a compiled program are not in such a file.' },
   },
@@ -49,7 +48,7 @@ const CAPACITIES = { events: 'what the allocator may give out', text: 'available
 const capacityWords = ({ kind, capacity }) =>
   capacity ? `${capacity.isPhysical ? 'physical size' : 'available'}: ${visible(capacity.source)}` : (CAPACITIES[kind] ?? CAPACITIES.text);
 
-const placeOf = (from) => ({ file: from.file ? baseName(from.file) : null, field: SOURCES[from.kind].field(from) });
+const placeOf = (from) => ({ file: from.file ? visible(baseName(from.file)) : null, field: SOURCES[from.kind].field(from) });
 
 function needs(figure) {
   const { worst, from } = figure;

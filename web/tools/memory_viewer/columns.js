@@ -2,10 +2,10 @@
  * columns.js: how the table of buffers, one by one or in groups that open, draws the columns that the answer names; and
  * its footer. */
 
-import { bytes, bytesIn, bytesInColumn, count, counted, expansion, percent, sourceLine, splitShape, unitOf } from '../../lib/format.js';
+import { baseName, bytes, bytesIn, bytesInColumn, count, counted, expansion, percent, sourceLine, splitShape, unitOf } from '../../lib/format.js';
 import { el, figure, name, titled } from '../../lib/dom.js';
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
-import { inUnit, roomFor, tableColumns } from '../../widgets/table_columns.js';
+import { inUnit, roomFor, tableColumns, TWIST_REM } from '../../widgets/table_columns.js';
 import { wordsOf } from './groups.js';
 import { kindWord } from './text.js';
 
@@ -91,7 +91,7 @@ function keyCell(row, by) {
   if (by === 'category') return [swatch(row.key), categoryWords(row.key)];
   if (by === 'kind') return kindWord(row.key);
   if (by !== 'line') return name(by === 'shape' ? splitShape(row.key)[0] : row.key);
-  return titled(name(row.key.slice(row.key.lastIndexOf('/') + 1)), row.key);
+  return titled(name(baseName(row.key)), row.key);
 }
 
 /* "13 × 2.00 GiB", or "28 × ≤ 2.00 GiB" where they differ. */
@@ -110,12 +110,8 @@ const total = (rows, field) => rows.reduce((sum, row) => sum + row[field], 0);
 
 /* A label is longer than a shape or a line. */
 const WIDTHS = { shape: { width: 11.5, card: null }, line: { width: 8.5, card: null }, cat: { card: 'line' } };
-const TWIST_REM = 1.375; // of ▸
 /* Padding of less than this part of what is shown has no column of its own. */
 const LITTLE = 0.01;
-
-/* "models.py:17" */
-const placeOf = ({ source: whole }) => (whole ?? '').slice((whole ?? '').lastIndexOf('/') + 1);
 
 /* The columns of buffers, with what a group says in their place. */
 function groupColumns(buffers, { columns: said, groups }, unit, by) {
@@ -134,10 +130,10 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
   if (by === 'whose') {
     ofAll.push(
       { key: 'shape', sortKey: null, cell: (row) => (row.shape ? name(row.shape) : dim('–')), copy: ['shape', (row) => row.shape] },
-      { key: 'line', sortKey: null, cell: (row) => (row.source ? titled(name(placeOf(row)), row.source) : dim(row.kind === 'parameter' ? 'argument' : '–')), copy: ['source', (row) => row.source] },
+      { key: 'line', sortKey: null, cell: (row) => (row.source ? titled(name(baseName(row.source)), row.source) : dim(row.kind === 'parameter' ? 'argument' : '–')), copy: ['source', (row) => row.source] },
     );
   }
-  const wide = { name: roomFor(groups.map(({ label }) => label)) + TWIST_REM, shape: roomFor(groups.map(({ shape }) => shape)), line: roomFor(groups.map(placeOf)) };
+  const wide = { name: roomFor(groups.map(({ label }) => label)) + TWIST_REM, shape: roomFor(groups.map(({ shape }) => shape)), line: roomFor(groups.map(({ source }) => baseName(source))) };
   const isTight = total(groups, 'padding_bytes') < LITTLE * total(groups, 'bytes');
   const key = { key: 'name', title: `${word[0].toUpperCase()}${word.slice(1)}`, sortKey: 'name', cell: (row) => keyCell(row, by), copy: ['key', (row) => row.key] };
   const columns = buffers.map((column) => {

@@ -2,7 +2,7 @@
  * explain.js: what the figures of the Memory Viewer are made of. Pure: what the page knows in,
  * cards of explain.js out. Loaded when the first card is opened. */
 
-import { bytes, bytesApart, count, counted, exactBytes, expansion, percent, visible } from '../../lib/format.js';
+import { baseName, bytes, bytesApart, count, counted, exactBytes, expansion, percent, visible } from '../../lib/format.js';
 import { differenceText, heldAgainst, whyPhysical } from '../../lib/capacity.js';
 import { categoryWord } from '../../widgets/categories.js';
 import { sourceOf } from './answer.js';
@@ -22,8 +22,6 @@ const FLAGS = {
   temporaries: 'none of the flags',
   other: 'allocations with several flags or none',
 };
-
-const baseName = (path) => visible(String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1));
 
 /* From the schedule, sizes are exact and times are ours. */
 const sureOfTime = (space) =>
@@ -120,7 +118,7 @@ function failure(view, word) {
       ...(limit ? [{ name: 'available', bytes: limit.bytes }] : []),
       ...(over == null ? [] : [{ name: 'over by', bytes: over }]),
     ],
-    file: errorTexts.length ? baseName(errorTexts[0].file) : null,
+    file: errorTexts.length ? visible(baseName(errorTexts[0].file)) : null,
     field: 'a figure in the text; the OOM page marks its place',
     confidence: 'exact',
     why: 'Read from the text; a printed figure like 15.75G is rounded.',
@@ -483,7 +481,7 @@ export async function cardOf(view, word, rest) {
   const [record, space] = rest && word in OF_BUFFER ? await bufferOf(view, word, rest).catch(() => [null]) : [null];
   const card =
     word === 'group_saves' ? await groupSaves(view, rest) : word === 'part' ? part(view, rest) : word === 'group_row' ? groupRow(view, rest) : record ? OF_BUFFER[word](record, { ...view, space }) : (SIMPLE[word]?.(view) ?? null);
-  return card && { file: view.module?.file ? baseName(view.module.file) : null, ...dropEmpty(card) };
+  return card && { file: view.module?.file ? visible(baseName(view.module.file)) : null, ...dropEmpty(card) };
 }
 
 const dropEmpty = (card) => Object.fromEntries(Object.entries(card).filter(([, value]) => value != null && value !== ''));

@@ -3,7 +3,7 @@
 
 import { button, el, fill, name } from '../../lib/dom.js';
 import { canChoose } from '../../lib/capacity.js';
-import { bytes, cutMiddle, visible } from '../../lib/format.js';
+import { baseName, bytes, cutMiddle, visible } from '../../lib/format.js';
 import { explained, nodesOf } from '../../widgets/explain.js';
 import { notesButton } from '../../widgets/notices.js';
 import { answer, sourceOf } from './answer.js';
@@ -46,7 +46,7 @@ function errorTexts(texts) {
       el(
         'summary',
         {},
-        name(file.slice(file.lastIndexOf('/') + 1)),
+        name(baseName(file)),
         el('span', { class: 'dim' }, ' says: '),
         el('bdi', { class: 'quote' }, cutMiddle(visible(first), MAX_QUOTED)),
       ),

@@ -5,7 +5,7 @@
 import { later, nextFrame } from '../../lib/activity.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { el, fill } from '../../lib/dom.js';
-import { bytes, count, counted, percent, spokenBytes, visible } from '../../lib/format.js';
+import { baseName, bytes, count, counted, percent, spokenBytes, visible } from '../../lib/format.js';
 import { lazy } from '../../lib/lazy.js';
 import { around, MIN_BYTES, whole } from '../../lib/range.js';
 import { explainEntry } from '../../widgets/explain.js';
@@ -31,7 +31,7 @@ export function mapLines(item, space) {
       : `${unitWord(space)}s ${count(item.from)} to ${count(item.to)}`;
   if (item.id == null) return [[mergedText(item)], [`together ${share}`], [life]];
   const padding = item.padding_bytes > 0 ? ` · padding ${bytes(item.padding_bytes)}` : '';
-  const source = (item.source ?? '').slice((item.source ?? '').lastIndexOf('/') + 1);
+  const source = baseName(item.source);
   return [nameOf(item), [`${bytes(item.bytes)} · ${share}${padding}`], source ? [{ name: source }, ` · ${life}`] : [life]];
 }
 

@@ -4,7 +4,7 @@
 
 import { button, consume, el, fill, nameInline } from '../../lib/dom.js';
 import { parseSize } from '../../lib/capacity.js';
-import { bytes, capital, count, counted, signedBytes } from '../../lib/format.js';
+import { baseName, bytes, capital, count, counted, signedBytes } from '../../lib/format.js';
 import { fact, facts, folded, lifeBar } from '../../widgets/details.js';
 import { explained } from '../../widgets/explain.js';
 import { lineButton, selectedLine, windowLine } from '../../widgets/window_line.js';
@@ -313,7 +313,7 @@ function listOf(word, changes, space, onPin) {
       ' ',
       explained(`size:${item.id}`, item.bytes),
       el('span', { class: 'dim' }, ` ${unitWord(space)} ${count(item.step)}`),
-      item.source ? [' ', nameInline(item.source.slice(item.source.lastIndexOf('/') + 1), 40)] : null,
+      item.source ? [' ', nameInline(baseName(item.source), 40)] : null,
     ),
   );
   if (more > 0) rows.push(el('li', { class: 'dim' }, `${count(more)} smaller, not named`));
