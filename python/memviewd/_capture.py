@@ -11,7 +11,7 @@ import fcntl
 import os
 import sys
 
-from . import _aside, _hook, _jax, _torch
+from . import _background, _hook, _jax, _torch
 
 FOLDER_NAME = ".capture"
 SAID = ".said"
@@ -38,7 +38,7 @@ class _Listener(object):
         self.open_pipe()
         self.had_device, self.is_first, self.thread = True, False, None
         try:
-            self.thread = _aside.Aside(self._listen, self._wake)
+            self.thread = _background.BackgroundThread(self._listen, self._wake)
         except BaseException:
             self.let_go()
             os.unlink(self.path)
@@ -66,7 +66,7 @@ class _Listener(object):
             if not self.has_pipe():
                 self.open_pipe()
             if os.read(self.pipe, 4096).strip(STOP):
-                _aside.guarded(self._answer)
+                _background.guarded(self._answer)
 
     def _wake(self):
         return self.has_pipe() and os.write(self.pipe, STOP) > 0
@@ -152,7 +152,7 @@ def _has_device():
 
 def _before_fork():
     if _listener is not None:
-        _aside.guarded(_listener.look)
+        _background.guarded(_listener.look)
 
 
 def _in_child():
@@ -160,9 +160,9 @@ def _in_child():
     parents, _listener = _listener, None
     if parents is None:
         return
-    _aside.guarded(parents.let_go)
+    _background.guarded(parents.let_go)
     if not parents.had_device and os.path.isdir(os.path.dirname(parents.path)):  # the run goes on
-        _aside.guarded(listen, parents.run)
+        _background.guarded(listen, parents.run)
 
 
 # ---- beginning and end ------------------------------------------------------------------------
@@ -190,4 +190,4 @@ def leave():
     global _listener
     listener, _listener = _listener, None
     if listener is not None and listener.process == os.getpid():
-        _aside.guarded(listener.close)
+        _background.guarded(listener.close)

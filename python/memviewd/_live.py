@@ -20,7 +20,7 @@ import sys
 import time
 import _thread
 
-from . import _aside, _capture, _hook, _jax, _torch
+from . import _background, _capture, _hook, _jax, _torch
 
 FOLDER_NAME = ".live"
 MIN_EVERY_S = 0.01
@@ -190,7 +190,7 @@ class Sampler(object):
         self.has_failed = False
         self.resting = _thread.allocate_lock()
         self.resting.acquire()
-        self.thread = _aside.Aside(self._run, self._wake)
+        self.thread = _background.BackgroundThread(self._run, self._wake)
 
     def _run(self):
         fault_count = 0
@@ -285,14 +285,14 @@ class Sampler(object):
 
 def _before_fork():
     if _sampler is not None:
-        _aside.guarded(_sampler.look)
+        _background.guarded(_sampler.look)
 
 
 def _in_child():
     global _sampler
     parents, _sampler = _sampler, None
     if parents is not None and not parents.had_device and os.path.isdir(parents.run):  # the run goes on
-        _aside.guarded(begin, parents.run, parents.every_s)
+        _background.guarded(begin, parents.run, parents.every_s)
 
 
 def begin(run, every_s):
@@ -311,4 +311,4 @@ def end():
     global _sampler
     sampler, _sampler = _sampler, None
     if sampler is not None and sampler.process == os.getpid():
-        _aside.guarded(sampler.stop)
+        _background.guarded(sampler.stop)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A thread beside the program, which goes on as it would without: the thread is none of the module threading, so that
-programs that count or join all threads do not see it, it takes no signal, and it is not there while the program forks.
+"""A background thread that does not disturb the program: the module threading does not list it, so programs that count
+or join all threads do not see it; it takes no signal; and it does not exist while the program forks.
 
-From 3.12 on Python warns whoever forks beside another thread; with -W error that ends the program. Where ours are the
-only ones, they end before a fork and begin again behind it."""
+Python 3.12 and newer warn about a fork in a process with several threads, and with -W error the warning ends the
+program. If ours are the only other threads, they end before a fork and start again after it."""
 import os
 import signal
 import sys
@@ -13,16 +13,16 @@ import _thread
 # Those of a fault of the thread's own: blocked, they would pass by the program's handlers.
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT, signal.SIGTRAP, signal.SIGSYS}
 PAUSE_S = 1  # a fork does not wait longer for an answer that is being written
-GONE_TRIES, GONE_TRY_S = 1000, 0.0001  # of the system's thread, behind the end of Python's
+GONE_TRIES, GONE_TRY_S = 1000, 0.0001  # until the system's thread is gone, after Python's has ended
 
 _threads = []  # of this process
 _is_set_up = False
 _pending = None  # _begin_all for C, as long as the process lives
 
 
-class Aside(object):
-    """Calls `run` in a thread, and again behind a fork. `wake` makes it return where `is_stopping` is set, and is false
-    where it cannot. Raises RuntimeError where there can be no thread."""
+class BackgroundThread(object):
+    """Calls `run` in a thread, and again after a fork. `wake` makes `run` return if `is_stopping` is set; it returns
+    False if it cannot. Raises RuntimeError if no thread can be started."""
 
     def __init__(self, run, wake):
         global _is_set_up
@@ -69,7 +69,7 @@ class Aside(object):
             _threads.remove(self)
         return self.end(timeout_s)
 
-    def step_aside(self):
+    def end_for_fork(self):
         if self.ident == _thread.get_ident() or not self.end(PAUSE_S):
             return
         for _ in range(GONE_TRIES):
@@ -90,7 +90,7 @@ def _pause():
     there = sum(thread.is_there.locked() for thread in _threads)
     if there > 0 and len(os.listdir("/proc/self/task")) == 1 + there:
         for thread in _threads:
-            thread.step_aside()
+            thread.end_for_fork()
 
 
 def _before_fork():
@@ -105,8 +105,8 @@ def _begin_all(_=None):
 
 
 def _in_parent():
-    """The function that begins them again. Python 3.13 counts threads behind it: there the interpreter is asked to call
-    it when the fork has returned. It does so in the next function of Python's, which is why ours is none."""
+    """The function that starts them again after a fork. Python 3.13 counts the threads after it has run, so there the
+    interpreter is asked to call it later: it does so in the next Python function, which is why this one is none."""
     global _pending
     try:
         if sys.version_info[:2] == (3, 13):
