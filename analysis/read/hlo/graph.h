@@ -116,7 +116,8 @@ uint32_t graph_behind_broadcasts(const struct graph *graph, uint32_t at);
 /* The body of the innermost loop that an instruction is part of, fusions and calls around it left; HLO_NONE without. */
 uint32_t graph_loop_body_around(const struct graph *graph, uint32_t at);
 
-/* Does it compute nothing itself, but names values (tuples), or runs other computations on them (calls, loops, fusions)? */
+/* Does it compute nothing itself, but names values (tuples) or runs other computations on them (calls, loops,
+ * fusions)? */
 static inline bool graph_hands_on(const struct graph *graph, uint32_t at)
 {
     static const uint64_t ops = UINT64_C(1) << GRAPH_PARAMETER | UINT64_C(1) << GRAPH_CONSTANT |
