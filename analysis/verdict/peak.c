@@ -60,6 +60,13 @@ static const char *shape_in_a_line(const struct verdict_facts *facts, struct str
     return arena_format(facts->arena, "%.*s, … %u more)", (int)kept_length, shape.data, count - kept_count);
 }
 
+/* What nothing names (a constant of the compiler) is called by whose memory it is. */
+static const char *group_label(const struct verdict_facts *facts, const struct group_key *key)
+{
+    struct str label = group_key_label(key->scope, facts->arena);
+    return label.length > 0 ? arena_text(facts->arena, label) : category_words(key->category);
+}
+
 static void groups_make(const struct verdict_facts *facts)
 {
     struct verdict *out = facts->out;
@@ -72,7 +79,7 @@ static void groups_make(const struct verdict_facts *facts)
         out->groups[out->group_count++] = (struct verdict_group){
             .key = arena_text(facts->arena, str_of(group->id)),
             .category = category_name(group->key.category),
-            .label = arena_text(facts->arena, group_key_label(group->key.scope, facts->arena)),
+            .label = group_label(facts, &group->key),
             .shape = shape_in_a_line(facts, group->key.shape),
             .source = facts_source(facts, &facts->space->rows[group->first_row]),
             .count = group->count,
