@@ -10,8 +10,8 @@
 import { deepStrictEqual } from 'node:assert';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -39,6 +39,10 @@ if (options.help || !options.binary) {
 
 /* Pages in a browser get so many tries: each that needs a second is a race to mend. */
 const MAX_TRIES = 3;
+
+/* Files are so many seconds apart, from here on. */
+const FIXTURES_BEGIN_S = 1700000000;
+const FIXTURES_APART_S = 10;
 
 const counts = { passed: 0, failed: 0, skipped: 0, again: 0 };
 
@@ -98,6 +102,18 @@ async function collect(folder, context) {
   return tests;
 }
 
+/* A copy of the fixtures in which a file is newer than those before it by name: pages that no session was chosen for
+ * show the newest, and which a checkout wrote last is chance. */
+function datedFixtures() {
+  const folder = join(mkdtempSync(join(tmpdir(), 'memviewd-web-')), 'fixtures');
+  cpSync(resolve(here, '../fixtures'), folder, { recursive: true });
+  readdirSync(folder, { recursive: true })
+    .sort()
+    .map((name, at) => [join(folder, name), FIXTURES_BEGIN_S + at * FIXTURES_APART_S])
+    .forEach(([path, second]) => utimesSync(path, second, second));
+  return folder;
+}
+
 const isNamed = ({ name }) => !options.only || name.includes(options.only);
 
 /* The names of the cases that walks.mjs lists; one that was renamed there would not be run any more. */
@@ -131,6 +147,7 @@ async function main() {
   for (const { name, body } of pure.filter(isNamed)) await runOne(name, body);
   const { startDaemon, launchBrowser, openPage, slowDown } = await import('./harness.mjs');
   slowDown(Number(options.slow));
+  const fixtures = datedFixtures();
   const daemons = new Map();
   const binary = resolve(options.binary);
   const shared = options.shared ? resolve(options.shared) : null;
@@ -140,7 +157,7 @@ async function main() {
   const live = {
     binary,
     shared,
-    fixtures: resolve(here, '../fixtures'),
+    fixtures,
     /* URL of a daemon with these options, started once. */
     async daemon(...args) {
       const key = args.join(' ');
@@ -165,12 +182,14 @@ async function main() {
   const stop = async () => {
     for (const { browser } of workers) await browser?.close();
     for (const daemon of await Promise.allSettled(daemons.values())) await daemon.value?.stop();
+    rmSync(dirname(fixtures), { recursive: true, force: true });
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop().then(() => process.exit(1)));
 
   const waiting = chosen(await collect('cases', live));
   if (options.list) {
     console.log(waiting.map(({ name }) => name).join('\n'));
+    await stop();
     return;
   }
   const work = async (worker) => {
