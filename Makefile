@@ -456,7 +456,7 @@ build/fixtures/%.pb: tests/fixtures/text/%.textproto $(wildcard proto/*.proto)
 	@mkdir -p $(@D)
 	$(Q)protoc -Iproto --encode=$$(sed -n 's/^# proto-message: //p' $<) $$(sed -n 's/^# proto-file: //p' $<) < $< > $@
 
-format: ## clang-format every C file in place
+format: ## every C, Python and JavaScript file as its formatter writes it
 	$(Q)scripts/check-format --fix
 
 clean: ## remove build/

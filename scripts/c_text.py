@@ -11,7 +11,7 @@ def escaped(byte):
 
 def array(name, data):
     """bytes as a string literal: it compiles much faster than a list of numbers"""
-    lines = [data[at:at + BYTES_PER_LINE] for at in range(0, len(data), BYTES_PER_LINE)] or [b""]
+    lines = [data[at : at + BYTES_PER_LINE] for at in range(0, len(data), BYTES_PER_LINE)] or [b""]
     body = "\n".join('    "' + "".join(map(escaped, line)) + '"' for line in lines)
     return f"static const unsigned char {name}[] =\n{body};\n"
 
@@ -23,5 +23,4 @@ def text(value):
 def table(kind, name, rows):
     """a table of structs and its count; C has no empty tables, so one blank row stands for none"""
     body = "".join(rows) or "    {0},\n"
-    return (f"\nconst struct {kind} {name}s[] = {{\n{body}}};\n"
-            f"const size_t {name}_count = {len(rows)};\n")
+    return f"\nconst struct {kind} {name}s[] = {{\n{body}}};\nconst size_t {name}_count = {len(rows)};\n"

@@ -6,6 +6,7 @@ a table of such functions by path; `$use(path)` in them gives what a module expo
 what it does not need yet is not run. Modules keep to a few forms of import and export, each on lines of its own; any
 other is refused.
 """
+
 import posixpath
 import re
 
@@ -38,7 +39,7 @@ def reached(files, path, later, there=(), found=None, circle=()):
     `there`: modules that are left out with what they import"""
     found = {} if found is None else found
     if path in circle:
-        raise ValueError("a circle of imports: " + " -> ".join([*circle[circle.index(path):], path]))
+        raise ValueError("a circle of imports: " + " -> ".join([*circle[circle.index(path) :], path]))
     if path not in found and path not in there:
         if path not in files:
             raise ValueError(f"there is no {path}, which {circle[-1] if circle else 'a page'} imports")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Protobuf messages taken apart, for what holds our answers against the bytes of a file: written here, not the core's reader."""
+"""Protobuf messages taken apart, for what holds our answers against the bytes of a file: written here, not the core's
+reader."""
 
 
 def varint(data, at):

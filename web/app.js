@@ -130,7 +130,12 @@ function subjectNow() {
     module: module?.name ?? '',
     space: space?.name ?? '',
     file: module?.file ?? '',
-    reference: pageRow === HOME ? '' : pageRow?.tool === 'device_memory' ? referenceOfProfile(selection ?? {}, router.route) : referenceOf(selection ?? {}, router.route.step),
+    reference:
+      pageRow === HOME
+        ? ''
+        : pageRow?.tool === 'device_memory'
+          ? referenceOfProfile(selection ?? {}, router.route)
+          : referenceOf(selection ?? {}, router.route.step),
     link: new URL(router.link(pageRow === HOME ? router.route : routeHere()), location.href).href,
   };
 }

@@ -37,7 +37,11 @@ function drawRail(node, entries, current) {
  * modules, what is shown without a host is up to the page. */
 function isDefault(row, { session, modules, defaults }, level, id) {
   const hasModules = row?.levels.includes('module');
-  const ids = { host: hasModules ? session.hosts[0]?.id : null, module: modules?.modules[0]?.id, space: defaults?.space };
+  const ids = {
+    host: hasModules ? session.hosts[0]?.id : null,
+    module: modules?.modules[0]?.id,
+    space: defaults?.space,
+  };
   return level in ids && ids[level] === id;
 }
 
@@ -53,8 +57,8 @@ function bindTheme() {
 }
 
 /* here() → {row: of pages.js, selection}: the page that is open and what it shows; routeHere() → the route of it.
- * Out: {drawBreadcrumb(), drawRail(), entries() of the rail, shownName(): the module that is shown, or of a page without
- * modules the session}. */
+ * Out: {drawBreadcrumb(), drawRail(), entries() of the rail, shownName(): the module that is shown, or of a page
+ * without modules the session}. */
 export function createBar({ router, here, routeHere }) {
   const breadcrumb = createBreadcrumb(at('breadcrumb'), {
     levels: breadcrumbLevels(() => ({ selection: here().selection, route: router.route })),
@@ -86,9 +90,16 @@ export function createBar({ router, here, routeHere }) {
       const { row, selection } = here();
       const values = breadcrumbValues(row === HOME ? null : selection);
       const levels = row?.levels ?? [];
-      breadcrumb.set(Object.fromEntries(Object.entries(values).map(([level, value]) => [level, levels.includes(level) ? value : null])));
+      breadcrumb.set(
+        Object.fromEntries(
+          Object.entries(values).map(([level, value]) => [level, levels.includes(level) ? value : null]),
+        ),
+      );
       const space = selection?.space;
-      fill(at('now'), shownName() && row !== HOME ? [name(shownName()), space ? ['·', name(space.name)] : []].flat() : 'memviewd');
+      fill(
+        at('now'),
+        shownName() && row !== HOME ? [name(shownName()), space ? ['·', name(space.name)] : []].flat() : 'memviewd',
+      );
     },
     drawRail: () => drawRail(at('rail'), entries(), here().row?.tool),
   };

@@ -37,9 +37,17 @@ export const openSettings = () => withModule(loadHelp, (help) => help.openSettin
 export const openHelp = () => withModule(loadHelp, (help) => help.openHelp(openSettings));
 
 /* take({files}): see open_files.js. */
-export const openFilesDialog = (take) => withModule(() => import('./open_files.js'), (files) => files.openFilesDialog(take));
+export const openFilesDialog = (take) =>
+  withModule(
+    () => import('./open_files.js'),
+    (files) => files.openFilesDialog(take),
+  );
 
-export const openViews = () => withModule(() => import('./widgets/views.js'), (views) => views.openViews());
+export const openViews = () =>
+  withModule(
+    () => import('./widgets/views.js'),
+    (views) => views.openViews(),
+  );
 
 /* sources: see palette.js. */
 export function openPalette(sources, first = '') {
@@ -96,7 +104,11 @@ export function frameCommands({ open, entries, escape, sources, togglePane, take
     { keys: ['Escape'], does: 'one step back', run: escape },
     { keys: ['q'], does: 'details pane', run: togglePane, isOn: () => !document.body.classList.contains('is-plain') },
     { keys: ['y'], does: 'copy link to this state', run: () => void copyLink() },
-    { gesture: 'arrow keys', does: 'move inside the bar, the rail, the answer or the head of a panel (Tab stops once at each)', run: () => false },
+    {
+      gesture: 'arrow keys',
+      does: 'move inside the bar, the rail, the answer or the head of a panel (Tab stops once at each)',
+      run: () => false,
+    },
     { does: 'save this view by name, or open a saved one', run: () => void openViews() },
     { does: 'set as A, to be compared', run: setAsA },
     { does: 'compare with A', run: compareWithA },

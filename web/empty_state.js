@@ -56,7 +56,9 @@ export function sayFailure(error, banners, hasPage) {
   if (error.code === 'gone') return;
   if (error.code === 'token') {
     banners.set('token', {
-      text: 'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its file to the address.',
+      text:
+        'This daemon requires a token. Open the link that it printed at start, or append #token= and the token ' +
+        'from its file to the address.',
       canClose: false,
     });
   }
@@ -69,11 +71,14 @@ export function watchParts(banners) {
   window.addEventListener('unhandledrejection', (event) => {
     if (!(event.reason instanceof TypeError) || !/import|module/i.test(event.reason.message)) return;
     event.preventDefault();
-    banners.set('failed', { text: `A part of this page could not be loaded from ${location.host}. What you see stays.` });
+    banners.set('failed', {
+      text: `A part of this page could not be loaded from ${location.host}. What you see stays.`,
+    });
   });
 }
 
-/* The URL names files that were dropped, and the daemon holds them no more; or a session that is not here. sessions: the
+/* The URL names files that were dropped, and the daemon holds them no more; or a session that is not here. sessions:
+   the
  * newest of the list; linkTo(id): href of the same page of another one. */
 export function sayLost(id, row, sessions, linkTo) {
   document.body.classList.add('is-plain');
@@ -92,14 +97,22 @@ export function sayLost(id, row, sessions, linkTo) {
   });
   const near = sessions.filter((session) => !row.lacks(session)).slice(0, NEAREST);
   if (near.length)
-    document.querySelector('.whole-page').append(
-      el(
-        'div',
-        { class: 'message lost-near' },
-        'Newest sessions with something to show here:',
-        el('ul', {}, ...near.map(({ id: to, name: called, modified_at_ms: at }) => el('li', {}, el('a', { href: linkTo(to) }, name(called)), ` ${when(at)}`))),
-      ),
-    );
+    document
+      .querySelector('.whole-page')
+      .append(
+        el(
+          'div',
+          { class: 'message lost-near' },
+          'Newest sessions with something to show here:',
+          el(
+            'ul',
+            {},
+            ...near.map(({ id: to, name: called, modified_at_ms: at }) =>
+              el('li', {}, el('a', { href: linkTo(to) }, name(called)), ` ${when(at)}`),
+            ),
+          ),
+        ),
+      );
 }
 
 export function sayNoAnswer() {

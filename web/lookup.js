@@ -12,7 +12,10 @@ const MAX_LOOKS = 12;
 /* Does the page have something to show of what was found? A program that cannot be read has no figure. */
 function hasFigure(row, { session, module }) {
   if (row.levels.includes('module')) return module?.largest_total_bytes > 0;
-  return row.prefers?.(session) ?? (row.tool !== 'memory_profile' || Boolean(session.has_memory_events || session.snapshot_count));
+  return (
+    row.prefers?.(session) ??
+    (row.tool !== 'memory_profile' || Boolean(session.has_memory_events || session.snapshot_count))
+  );
 }
 
 /* The first page with something to show of the session that is named. A young list does not know yet how many programs
@@ -23,7 +26,9 @@ async function lookUpNamed(route, sessions, signal) {
   first.load().catch(() => {});
   const found = await resolve(route, first, sessions, signal);
   const isWithout = found.session?.id === named?.id && found.modules?.modules.length === 0;
-  const next = isWithout ? PAGES.find((row) => !row.isAside && !row.levels.includes('module') && !row.lacks(named)) : null;
+  const next = isWithout
+    ? PAGES.find((row) => !row.isAside && !row.levels.includes('module') && !row.lacks(named))
+    : null;
   return next ? { row: next, found: await resolve(route, next, sessions, signal) } : { row: first, found };
 }
 
@@ -47,7 +52,8 @@ async function lookUpDefault(route, sessions, signal) {
   return { row: HOME, found: { session: null, warnings: [] } };
 }
 
-/* Out: {row: of pages.js, found: of resolve(), with `ahead`, what its page asked for before}; what the reader should know of it becomes a banner. */
+/* Out: {row: of pages.js, found: of resolve(), with `ahead`, what its page asked for before}; what the reader should
+   know of it becomes a banner. */
 export async function lookUp(route, banners, signal) {
   const named = pageOf(route.tool);
   if (route.tool && !named) {

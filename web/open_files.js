@@ -20,10 +20,20 @@ const isGzip = ({ head }) => head[0] === 0x1f && head[1] === 0x8b;
 /* Two bytes a letter, as some shells write their logs. */
 const isWide = ({ head }) => (head[0] ^ head[1]) === 1 && head[0] >= 0xfe;
 const isText = ({ head }) => isWide({ head }) || (!head.includes(0) && !isGzip({ head }));
-const ends = (...list) => ({ name }) => list.some((end) => name.toLowerCase().endsWith(end));
+const ends =
+  (...list) =>
+  ({ name }) =>
+    list.some((end) => name.toLowerCase().endsWith(end));
 
 /* What XLA and the profiler write beside what can be opened. */
-const isBeside = ends('-buffer-assignment.txt', '-live-range.txt', '-memory-usage-report.txt', '-memory-usage-report.pb', '.trace.json.gz', '.trace.json');
+const isBeside = ends(
+  '-buffer-assignment.txt',
+  '-live-range.txt',
+  '-memory-usage-report.txt',
+  '-memory-usage-report.pb',
+  '.trace.json.gz',
+  '.trace.json',
+);
 const isProgram = ends('.xplane.pb', '.xplane.pb.gz', '.hlo_proto.pb', '.hlo_proto.pb.gz', '.hlo.pb', '.hlo.pb.gz');
 const isProfile = ends('.prof', '.pprof', '.pb.gz', '.pb');
 
@@ -41,12 +51,17 @@ export function textWords(answer) {
   const { failures, report_line_count: lines, lines: found } = answer;
   if (failures.length)
     return {
-      text: `This looks like ${failureWords(failures[0])}${failures.length > 1 ? `; and ${counted(failures.length - 1, 'other failure')}` : ''}.`,
+      text: `This looks like ${failureWords(failures[0])}${
+        failures.length > 1 ? `; and ` + `${counted(failures.length - 1, 'other failure')}` : ''
+      }.`,
       label: 'Open verdict',
     };
-  if (lines > 0 || answer.usage) return { text: 'No failure here: the text has a memory report but no error.', label: 'Open report' };
+  if (lines > 0 || answer.usage)
+    return { text: 'No failure here: the text has a memory report but no error.', label: 'Open report' };
   return {
-    text: `No out-of-memory report found in ${counted(found?.line_count ?? 0, 'line')}; ${count(found?.mention_count ?? 0)} of them mention memory.`,
+    text:
+      `No out-of-memory report found in ${counted(found?.line_count ?? 0, 'line')}; ` +
+      `${count(found?.mention_count ?? 0)} of them mention memory.`,
     label: 'Open text',
   };
 }
@@ -55,22 +70,33 @@ export function textWords(answer) {
 
 /* The session to open first: one with a failure, else one with figures, else the first. */
 const leading = (sessions) =>
-  sessions.find((each) => each.failure) ?? sessions.find((each) => each.module_count !== 0 || each.profile_count) ?? sessions[0];
+  sessions.find((each) => each.failure) ??
+  sessions.find((each) => each.module_count !== 0 || each.profile_count) ??
+  sessions[0];
 
 const HOLDS = {
   trace: ({ worst, total }) =>
-    total === 0 ? 'a profiler trace without programs' : `a profiler trace with ${counted(total, 'module')}${worst?.bytes ? `; the largest needs ${bytes(worst.bytes)}` : ''}`,
-  dump: ({ worst }) => `an XLA dump${worst?.bytes ? `: ${short(worst.name)} needs ${bytes(worst.bytes)}` : ' without sizes'}`,
-  hlo: ({ worst }) => `an HLO program${worst?.bytes ? `: ${short(worst.name)} needs ${bytes(worst.bytes)}` : ' without sizes'}`,
+    total === 0
+      ? 'a profiler trace without programs'
+      : `a profiler trace with ${counted(total, 'module')}${
+          worst?.bytes ? `; the largest needs ` + `${bytes(worst.bytes)}` : ''
+        }`,
+  dump: ({ worst }) =>
+    `an XLA dump${worst?.bytes ? `: ${short(worst.name)} needs ${bytes(worst.bytes)}` : ' without sizes'}`,
+  hlo: ({ worst }) =>
+    `an HLO program${worst?.bytes ? `: ${short(worst.name)} needs ${bytes(worst.bytes)}` : ' without sizes'}`,
   profiles: ({ session, worst }) => `${foundText(session)}${worst?.bytes ? ` of up to ${bytes(worst.bytes)}` : ''}`,
 };
 
 /* "a, b and 3 others" */
-const named = (list) => `${list.slice(0, 2).map(short).join(', ')}${list.length > 2 ? ` and ${counted(list.length - 2, 'other')}` : ''}`;
+const named = (list) =>
+  `${list.slice(0, 2).map(short).join(', ')}${list.length > 2 ? ` and ${counted(list.length - 2, 'other')}` : ''}`;
 
 /* Pure: "9 files: an XLA dump: jit_train_step needs 33.49 GiB." */
 export function heldWords(session, found, { name, fileTotal, sessionTotal, left }) {
-  const what = session.failure ? failureWords(session.failure) : HOLDS[session.kind]?.({ session, worst: found.worst, total: found.module_count }) ?? foundText(session);
+  const what = session.failure
+    ? failureWords(session.failure)
+    : (HOLDS[session.kind]?.({ session, worst: found.worst, total: found.module_count }) ?? foundText(session));
   const who = fileTotal > 1 ? `${counted(fileTotal, 'file')}: ${what}` : `${short(name)} is ${what}`;
   const more = sessionTotal > 1 ? ` ${counted(sessionTotal - 1, 'other session')} beside it: see Home.` : '';
   const unused = left.length ? ` Not used: ${named(left)}.` : '';
@@ -82,7 +108,9 @@ export function heldWords(session, found, { name, fileTotal, sessionTotal, left 
 export function notReadWords(list) {
   if (list.length === 0) return '';
   const [{ file, reason }] = list;
-  return ` Not read: ${short(file)}: ${visible(reason)}${list.length > 1 ? `; and ${counted(list.length - 1, 'other')}` : ''}.`;
+  return ` Not read: ${short(file)}: ${visible(reason)}${
+    list.length > 1 ? `; and ` + `${counted(list.length - 1, 'other')}` : ''
+  }.`;
 }
 
 const withoutFigures = { worst: null };
@@ -100,7 +128,10 @@ async function lookAtHeld(uploaded, { name, left }, signal) {
   });
   const counts = { ...session, module_count: found.module_count ?? session.module_count };
   const page = session.failure ? pageOf('oom') : defaultPage(counts);
-  keepUpload(uploaded.id, { name: fileTotal > 1 ? counted(fileTotal, 'file') : name, size_bytes: uploaded.files.reduce((sum, file) => sum + file.size_bytes, 0) });
+  keepUpload(uploaded.id, {
+    name: fileTotal > 1 ? counted(fileTotal, 'file') : name,
+    size_bytes: uploaded.files.reduce((sum, file) => sum + file.size_bytes, 0),
+  });
   return {
     text: `${heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left })}${notReadWords(notRead)}`,
     label: session.failure ? 'Open verdict' : `Open ${nameOf(page)}`,
@@ -125,7 +156,9 @@ const KINDS = [
   {
     is: isBeside,
     take: async ({ name }) => ({
-      text: `${short(name)} is a report that belongs to another file. Drop its folder, or the \`*.hlo.pb\`, \`*.xplane.pb\` or \`error.txt\` of it.`,
+      text:
+        `${short(name)} is a report that belongs to another file. Drop its folder, or the \`*.hlo.pb\`, ` +
+        `\`*.xplane.pb\` or \`error.txt\` of it.`,
     }),
   },
   { is: isProgram, take: takeHeld },
@@ -197,14 +230,21 @@ async function sendAll(sent, { signal, onProgress, mayRestart }) {
   const left = [];
   let uploaded = null;
   for (const [at, file] of sent.entries()) {
-    onProgress(`Sending ${count(at + 1)} of ${counted(sent.length, 'file')}: ${short(file.name)}, ${bytes(file.blob.size)}.`);
+    onProgress(
+      `Sending ${count(at + 1)} of ${counted(sent.length, 'file')}: ${short(file.name)}, ${bytes(file.blob.size)}.`,
+    );
     try {
       if (await headOf(file.blob)) uploaded = await upload(file, uploaded, signal);
       else left.push(file.name);
     } catch (error) {
       if (isForgotten(error, uploaded)) {
         if (mayRestart) return sendAll(sent, { signal, onProgress, mayRestart: false });
-        throw new Problem({ code: 'notfound', detail: 'the daemon dropped the first files before the last one arrived: it was restarted, or it has too little memory for all of them' });
+        throw new Problem({
+          code: 'notfound',
+          detail:
+            'the daemon dropped the first files before the last one arrived: it was restarted, or it has too little ' +
+            'memory for all of them',
+        });
       }
       if (!isOther(error) && error.status !== 413) throw error;
       left.push(file.name);
@@ -216,7 +256,10 @@ async function sendAll(sent, { signal, onProgress, mayRestart }) {
 async function recogniseAll(files, { signal, onProgress }) {
   const { uploaded, left } = await sendAll(files.slice(0, MAX_FILES), { signal, onProgress, mayRestart: true });
   left.push(...files.slice(MAX_FILES).map((file) => file.name));
-  if (!uploaded) return { text: `None of ${counted(files.length, 'file')} can be used: no trace, HLO file, device profile or text.` };
+  if (!uploaded)
+    return {
+      text: `None of ${counted(files.length, 'file')} can be used: no trace, HLO file, device profile or text.`,
+    };
   return lookAtHeld(uploaded, { name: uploaded.files[0].name, left }, signal);
 }
 
@@ -225,8 +268,15 @@ async function recogniseAll(files, { signal, onProgress }) {
 async function recognise(files, options) {
   const useful = files.length > 1 ? files.filter((file) => file.blob.size > 0 && !isBeside(file)) : files;
   if (files.length === 0) return { text: 'The folder has no file that can be read.' };
-  if (useful.length === 0) return { text: `None of ${counted(files.length, 'file')} can be opened: they are empty, or reports that belong to other files.` };
-  const { text, label, link } = await (useful.length > 1 ? recogniseAll(useful, options) : recogniseOne(useful[0], options));
+  if (useful.length === 0)
+    return {
+      text:
+        `None of ${counted(files.length, 'file')} can be opened: they are empty, or reports that belong to other ` +
+        `files.`,
+    };
+  const { text, label, link } = await (useful.length > 1
+    ? recogniseAll(useful, options)
+    : recogniseOne(useful[0], options));
   return link && pageOf(link.tool) ? { text, label, link } : { text };
 }
 
@@ -282,11 +332,14 @@ export async function takeIn(dropped, { banners, route, again, open }) {
   underWay?.abort();
   const own = new AbortController();
   const { signal } = own;
-  const onProgress = (text) => signal.aborted || banners.set('files', { text, action: { label: 'Cancel', run: () => own.abort() } });
+  const onProgress = (text) =>
+    signal.aborted || banners.set('files', { text, action: { label: 'Cancel', run: () => own.abort() } });
   underWay = own;
   try {
     onProgress('Looking at what was dropped.');
-    const { files, refused } = dropped.files ? { files: dropped.files, refused: [] } : await filesBelow(dropped.entries);
+    const { files, refused } = dropped.files
+      ? { files: dropped.files, refused: [] }
+      : await filesBelow(dropped.entries);
     if (files.length === 1) onProgress(`Looking at ${short(files[0].name)}.`);
     const { text, label, link } = await recognise(files, { signal, onProgress });
     signal.throwIfAborted();

@@ -20,7 +20,14 @@
 import { get, isAhead } from './lib/api.js';
 
 /* What shows no session of its own. */
-const OF_NO_SESSION = { levels: [], lacks: () => '', isAlone: () => true, hasEmpty: true, isPlain: true, isAside: true };
+const OF_NO_SESSION = {
+  levels: [],
+  lacks: () => '',
+  isAlone: () => true,
+  hasEmpty: true,
+  isPlain: true,
+  isAside: true,
+};
 
 export const PAGES = [
   {
@@ -34,7 +41,9 @@ export const PAGES = [
     levels: ['session', 'host', 'module', 'space'],
     /* Without a module the daemon means the largest, which the page shows too. */
     ahead: ({ session, host, module, rules, capacity }, signal) =>
-      !host && !module && !rules && !capacity && isAhead('memory_viewer/summary', { session }) ? get('memory_viewer/summary', { session }, { signal }) : null,
+      !host && !module && !rules && !capacity && isAhead('memory_viewer/summary', { session })
+        ? get('memory_viewer/summary', { session }, { signal })
+        : null,
     lacks: (session) => (session.module_count === 0 ? 'No program in this session' : ''),
     moment: (text) => (/^\d{1,15}$/.test(text) ? { step: Number(text) } : null),
   },
@@ -71,7 +80,10 @@ export const PAGES = [
     icon: 'M12 3l10 18H2zM11 10h2v5h-2zM11 17h2v2h-2z',
     load: () => import('./tools/oom/page.js'),
     levels: ['session'],
-    lacks: (session) => (session.failure || session.kind !== 'dump' || session.module_count !== 0 ? '' : 'Neither an error text nor a program in this session'),
+    lacks: (session) =>
+      session.failure || session.kind !== 'dump' || session.module_count !== 0
+        ? ''
+        : 'Neither an error text nor a program in this session',
     prefers: (session) => Boolean(session.failure) || session.kind === 'text',
     leads: (session) => Boolean(session.failure),
     isAlone: (route) => route.local !== '',
@@ -87,7 +99,10 @@ export const PAGES = [
     icon: 'M7 4L3 8l4 4M3 8h13M17 12l4 4-4 4M21 16H8',
     load: () => import('./tools/compare/page.js'),
     levels: [],
-    lacks: (session) => (session.module_count === 0 && session.kind !== 'profiles' && !session.snapshot_count ? 'Nothing to compare in this session' : ''),
+    lacks: (session) =>
+      session.module_count === 0 && session.kind !== 'profiles' && !session.snapshot_count
+        ? 'Nothing to compare in this session'
+        : '',
     isAlone: () => true,
     hasEmpty: true,
     isAside: true,

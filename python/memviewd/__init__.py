@@ -13,6 +13,7 @@
 The memviewd program does the work; _binary.py finds it. JAX and PyTorch are used only if your program runs them; there
 are no other dependencies.
 """
+
 from typing import TYPE_CHECKING
 
 from ._binary import NotFound
@@ -23,15 +24,29 @@ from ._oom import install, on_oom
 from ._show import Page, show
 from ._watch import Watch, watch
 
-__all__ = ["Explanation", "NotFound", "Page", "Watch", "estimate", "explain", "install", "load_ipython_extension",
-           "on_oom", "show", "unload_ipython_extension", "watch"]
+__all__ = [
+    "Explanation",
+    "NotFound",
+    "Page",
+    "Watch",
+    "estimate",
+    "explain",
+    "install",
+    "load_ipython_extension",
+    "on_oom",
+    "show",
+    "unload_ipython_extension",
+    "watch",
+]
 
 if TYPE_CHECKING:
     __version__: str
 else:
+
     def __getattr__(name):
         # There is one version, that of the program; it is asked for only when somebody wants to know.
         if name == "__version__":
             from ._binary import version
+
             return version()
         raise AttributeError("module 'memviewd' has no attribute {!r}".format(name))

@@ -4,6 +4,7 @@ or join all threads do not see it; it takes no signal; and it does not exist whi
 
 Python 3.12 and newer warn about a fork in a process with several threads, and with -W error the warning ends the
 program. If ours are the only other threads, they end before a fork and start again after it."""
+
 import os
 import signal
 import sys
@@ -112,6 +113,7 @@ def _in_parent():
         if sys.version_info[:2] == (3, 13):
             import ctypes
             import functools
+
             _pending = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(_begin_all)
             return functools.partial(ctypes.pythonapi.Py_AddPendingCall, _pending, None)
     except Exception:

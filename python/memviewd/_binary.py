@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memviewd program: where it is, and what it says."""
+
 import json
 import os
 import shutil
@@ -46,9 +47,11 @@ def find():
     path = shutil.which(NAME)
     if path:
         return path
-    raise NotFound("the memviewd program is neither beside this Python nor in PATH; {}=/path/to/memviewd says where "
-                   "it is"
-                   .format(VARIABLE))
+    raise NotFound(
+        "the memviewd program is neither beside this Python nor in PATH; {}=/path/to/memviewd says where it is".format(
+            VARIABLE
+        )
+    )
 
 
 def environment():

@@ -6,6 +6,7 @@ what the byte is means nothing. It answers in the file of that name that ends in
 (server/run/ask.c reads them): asked, file (its name below RUN), failed (what, and why), nothing (why), done.
 
 It is no signal: the program's own handlers stay, and a process without ours is not ended by one."""
+
 import atexit
 import fcntl
 import os
@@ -99,8 +100,10 @@ class _Listener(object):
             self.is_first = True
             _leave_first()
         self._say("asked")
-        took = [self._take(*each) for each in (("snapshot", self._snapshot), ("device profile", self._profile),
-                                               ("live arrays", self._arrays))]
+        took = [
+            self._take(*each)
+            for each in (("snapshot", self._snapshot), ("device profile", self._profile), ("live arrays", self._arrays))
+        ]
         self.number += any(took)
         if not any(took):
             self._say("nothing", "neither PyTorch nor JAX uses a device in it yet")
@@ -120,12 +123,14 @@ class _Listener(object):
     def _snapshot(self):
         """Snapshots of one folder are ranks of one job."""
         from . import _session
+
         name = "{}.capture-{}.pickle".format(self.stem, self.number)
         return _session.Session(self.run).write_by(name, _torch.write_snapshot)
 
     def _of_process(self):
         """Device profiles of one folder are a series: each process has its own."""
         from . import _session
+
         folder = os.path.join(self.run, self.stem)
         os.makedirs(folder, 0o700, exist_ok=True)
         return _session.Session(folder)
@@ -139,10 +144,12 @@ class _Listener(object):
         if not arrays:
             return None
         import json
+
         return self._of_process().write("live_arrays-{:06d}.json".format(self.number), json.dumps(arrays, indent=1))
 
 
 # ---- forks ----------------------------------------------------------------------------------
+
 
 def _has_device():
     """Without a lock of theirs: a fork may come while they take one. What was taken is of no use to a child."""
@@ -166,6 +173,7 @@ def _in_child():
 
 
 # ---- beginning and end ------------------------------------------------------------------------
+
 
 def _leave_first():
     """At the end of the program, before what was registered until now: JAX lets go of its devices there. What was

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon for a folder: one that runs already, or one of our own that ends with this process."""
+
 import json
 import os
 import select
@@ -50,8 +51,9 @@ class Daemon:
         """Is it memviewd, and does it serve this folder?"""
         try:
             about = self.get("about")
-            return (about.get("name") == "memviewd"
-                    and any(os.path.realpath(each["path"]) == root for each in about["roots"]))
+            return about.get("name") == "memviewd" and any(
+                os.path.realpath(each["path"]) == root for each in about["roots"]
+            )
         except (OSError, ValueError, KeyError, AttributeError):
             return False
 
@@ -62,9 +64,12 @@ class Daemon:
         end = time.monotonic() + wait_s
         while True:
             sessions = self.get("sessions", **({"filter": name} if name != "." else {}))["sessions"]
-            found = [each for each in sessions
-                     if (name == "." or each["name"] == name or each["name"].startswith(name + "/"))
-                     and kind in (None, each["kind"])]
+            found = [
+                each
+                for each in sessions
+                if (name == "." or each["name"] == name or each["name"].startswith(name + "/"))
+                and kind in (None, each["kind"])
+            ]
             if found:
                 return max(found, key=lambda each: (each.get("failure") is not None, each["kind"] != "profiles"))
             if time.monotonic() > end:
@@ -93,9 +98,14 @@ def _start(root, options):
     words = [_binary.find(), "--port=0", *options]
     words += ["--logdir=" + root] if os.path.isdir(root) else [root]
     with tempfile.TemporaryFile() as errors:
-        shell = subprocess.Popen(["/bin/sh", "-c", WATCHED, "memviewd", *words], stdin=subprocess.PIPE,
-                                 stdout=subprocess.PIPE,
-                                 stderr=errors, env=_binary.environment(), start_new_session=True)
+        shell = subprocess.Popen(
+            ["/bin/sh", "-c", WATCHED, "memviewd", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            env=_binary.environment(),
+            start_new_session=True,
+        )
         ready = select.select([shell.stdout], [], [], START_S)[0]
         line = shell.stdout.readline().decode("utf-8", "replace").strip() if ready else ""
         daemon = Daemon(line, root, shell)
@@ -103,8 +113,9 @@ def _start(root, options):
             return daemon
         daemon.stop()
         errors.seek(0)
-        raise RuntimeError("memviewd did not start: {}".format(errors.read().decode("utf-8", "replace").strip()
-                                                               or line))
+        raise RuntimeError(
+            "memviewd did not start: {}".format(errors.read().decode("utf-8", "replace").strip() or line)
+        )
 
 
 def running(root):

@@ -7,6 +7,7 @@ PyTorch's autograd cannot run on fake tensors of a GPU that is not there. So all
 whose storage would lie on the GPU: what is made with device="cuda", by .cuda() or .to("cuda"), and what is computed
 from such. Where PyTorch decides by the device (fused attention, dropout, the optimizer's foreach), it is led to what it
 does on a GPU."""
+
 import os
 import pickle
 import re
@@ -26,13 +27,26 @@ FIRST_ADDRESS = 0x7F0000000000
 # cuBLAS's own, for each thread that multiplies: PyTorch's CUDABlas.cpp, of compute capability 9 on, and below.
 HOPPER_BYTES, OTHER_BYTES = 32 << 20, (8 << 20) + (128 << 10)
 MULTIPLYING = frozenset(("mm", "addmm", "bmm", "baddbmm", "addmv", "mv", "_addmm_activation"))
-OURS = ("/torch/_subclasses/", "/torch/utils/_python_dispatch.py", "/torch/_compile.py",
-        "/torch/_dynamo/", "/torch/overrides.py", "/torch/_ops.py", "/torch/_meta_registrations.py")
+OURS = (
+    "/torch/_subclasses/",
+    "/torch/utils/_python_dispatch.py",
+    "/torch/_compile.py",
+    "/torch/_dynamo/",
+    "/torch/overrides.py",
+    "/torch/_ops.py",
+    "/torch/_meta_registrations.py",
+)
 # What runs a script for us, which is no part of it.
-RUNNING = ("<frozen runpy>", runpy.__file__, os.path.join(os.path.dirname(__file__), "__main__.py"),
-           os.path.join(os.path.dirname(__file__), "_estimate_command.py"))
-GROUP = ("not estimated: torch.distributed is not there without its GPUs, so what several processes take is not known; "
-         "estimate one process without a group, then `memviewd whatif --change=shard=N` says what FSDP would take")
+RUNNING = (
+    "<frozen runpy>",
+    runpy.__file__,
+    os.path.join(os.path.dirname(__file__), "__main__.py"),
+    os.path.join(os.path.dirname(__file__), "_estimate_command.py"),
+)
+GROUP = (
+    "not estimated: torch.distributed is not there without its GPUs, so what several processes take is not known; "
+    "estimate one process without a group, then `memviewd whatif --change=shard=N` says what FSDP would take"
+)
 
 
 class NotEstimated(RuntimeError):
@@ -40,6 +54,7 @@ class NotEstimated(RuntimeError):
 
 
 # ---- what is asked for and given back --------------------------------------------------------
+
 
 def _frames():
     """The program's, the innermost first, as PyTorch's own snapshots have them."""
@@ -63,8 +78,16 @@ class _Recorder:
         self.live_bytes = self.peak_bytes = 0
 
     def _add(self, action, address, size_bytes, frames):
-        self.events.append({"action": action, "addr": address, "size": size_bytes, "stream": 0,
-                            "time_us": time.time_ns() // 1000, "frames": frames})
+        self.events.append(
+            {
+                "action": action,
+                "addr": address,
+                "size": size_bytes,
+                "stream": 0,
+                "time_us": time.time_ns() // 1000,
+                "frames": frames,
+            }
+        )
 
     def take(self, size_bytes):
         """Out: the block's address."""
@@ -86,15 +109,23 @@ class _Recorder:
             self.live_bytes -= size_bytes
             self._add("free_requested", address, size_bytes, [])
             self._add("free_completed", address, size_bytes, [])
+
         self._kept[address] = weakref.ref(storage, give)
 
     def snapshot(self):
         """As torch.cuda.memory._snapshot() has it; there are no segments, which the allocator's rules make of it."""
         self._kept.clear()
-        return {"segments": [], "device_traces": [self.events], "allocator_settings": {
-            "PYTORCH_CUDA_ALLOC_CONF": os.environ.get("PYTORCH_CUDA_ALLOC_CONF", ""),
-            "expandable_segments": _is_expandable(),
-            "max_split_size": -1, "garbage_collection_threshold": 0.0, "roundup_power2_divisions": {}}}
+        return {
+            "segments": [],
+            "device_traces": [self.events],
+            "allocator_settings": {
+                "PYTORCH_CUDA_ALLOC_CONF": os.environ.get("PYTORCH_CUDA_ALLOC_CONF", ""),
+                "expandable_segments": _is_expandable(),
+                "max_split_size": -1,
+                "garbage_collection_threshold": 0.0,
+                "roundup_power2_divisions": {},
+            },
+        }
 
 
 def _is_expandable():
@@ -102,6 +133,7 @@ def _is_expandable():
 
 
 # ---- whose storage it is ---------------------------------------------------------------------
+
 
 class _Devices:
     """Storages that would lie on the GPU."""
@@ -157,8 +189,10 @@ class _Devices:
 
 # ---- what PyTorch is led to ------------------------------------------------------------------
 
-def _fused_attention(torch, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
-                     enable_gqa=False):
+
+def _fused_attention(
+    torch, query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False
+):
     """The fused one that a GPU takes: it never holds the scores."""
     if enable_gqa:
         key, value = (each.repeat_interleave(query.size(-3) // each.size(-3), -3) for each in (key, value))
@@ -172,8 +206,9 @@ def _fused_attention(torch, query, key, value, attn_mask=None, dropout_p=0.0, is
             attn_mask.masked_fill_(kept.logical_not(), float("-inf"))
         attn_mask = attn_mask.expand(query.size(0), query.size(1), query.size(2), key.size(2))
     needs_gradient = torch.is_grad_enabled() and any(each.requires_grad for each in (query, key, value))
-    return aten._scaled_dot_product_efficient_attention(query, key, value, attn_mask, needs_gradient, dropout_p,
-                                                        is_causal, scale=scale)[0]
+    return aten._scaled_dot_product_efficient_attention(
+        query, key, value, attn_mask, needs_gradient, dropout_p, is_causal, scale=scale
+    )[0]
 
 
 def _make_functions(torch, devices):
@@ -190,14 +225,17 @@ def _make_functions(torch, devices):
         if not devices.has(input) or inplace or not training or p == 0:
             return dropout(input, p, training, inplace)
         return torch.native_dropout(input, p, True)[0]
+
     return {attention: gpu_attention, dropout: gpu_dropout, torch.dropout: gpu_dropout}
 
 
 def _moved(devices, tensor, args, kwargs):
     """tensor.to(…): a device, a type, another tensor that has both, and words that say nothing of memory."""
     torch, given = devices.torch, [*args, kwargs.get("device"), kwargs.get("dtype"), kwargs.get("other")]
-    of_type = {kind: next((each for each in given if isinstance(each, kind)), None)
-               for kind in (torch.device, torch.dtype, torch.Tensor)}
+    of_type = {
+        kind: next((each for each in given if isinstance(each, kind)), None)
+        for kind in (torch.device, torch.dtype, torch.Tensor)
+    }
     device, dtype, other = of_type.values()
     if device is None:  # "cuda:0", 0; a bool is no number of a device
         device = next((each for each in given if isinstance(each, (str, int)) and not isinstance(each, bool)), None)
@@ -224,6 +262,7 @@ def _value(devices, tensor):
 def _make_modes(torch, devices, functions):
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import TorchDispatchMode
+
     gpu, tensor = torch.device("cuda", 0), torch.Tensor
 
     class Operations(TorchDispatchMode):
@@ -260,6 +299,7 @@ def _make_modes(torch, devices, functions):
                 return call(*args, **kwargs)
             with devices.making(named):
                 return call(*args, **dict(kwargs, device="cpu"))
+
     return Operations(), Calls()
 
 
@@ -272,6 +312,7 @@ def _make_device(torch, devices, fake_device):
 def _apply(module, function, recurse=True):
     """torch.nn.Module._apply, which cannot swap parameters that something refers to weakly."""
     import torch
+
     for child in module.children() if recurse else ():
         child._apply(function)
     for name, parameter in module._parameters.items():
@@ -301,20 +342,36 @@ class _Properties:
 def _replacements(torch, recorder, properties, functions):
     """What asks for the GPU itself: (where, name, what stands there meanwhile)."""
     import torch.optim.optimizer as optimizer
+
     cuda, nothing = torch.cuda, lambda *args, **kwargs: None
-    has = {"is_available": lambda: True, "is_initialized": lambda: True, "device_count": lambda: 1,
-           "current_device": lambda: 0, "is_bf16_supported": lambda *args, **kwargs: True,
-           "get_device_name": lambda device=None: properties.name,
-           "get_device_properties": lambda device=None: properties,
-           "get_device_capability": lambda device=None: (properties.major, properties.minor),
-           "memory_allocated": lambda device=None: recorder.live_bytes,
-           "max_memory_allocated": lambda device=None: recorder.peak_bytes,
-           "memory_reserved": lambda device=None: recorder.live_bytes,
-           "max_memory_reserved": lambda device=None: recorder.peak_bytes,
-           "mem_get_info": lambda device=None: (properties.total_memory - recorder.live_bytes, properties.total_memory),
-           "memory_stats": lambda device=None: _Zeros(), "memory_summary": lambda *args, **kwargs: ""}
-    for name in ("init", "set_device", "synchronize", "empty_cache", "reset_peak_memory_stats", "manual_seed",
-                 "manual_seed_all", "reset_max_memory_allocated", "ipc_collect"):
+    has = {
+        "is_available": lambda: True,
+        "is_initialized": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: 0,
+        "is_bf16_supported": lambda *args, **kwargs: True,
+        "get_device_name": lambda device=None: properties.name,
+        "get_device_properties": lambda device=None: properties,
+        "get_device_capability": lambda device=None: (properties.major, properties.minor),
+        "memory_allocated": lambda device=None: recorder.live_bytes,
+        "max_memory_allocated": lambda device=None: recorder.peak_bytes,
+        "memory_reserved": lambda device=None: recorder.live_bytes,
+        "max_memory_reserved": lambda device=None: recorder.peak_bytes,
+        "mem_get_info": lambda device=None: (properties.total_memory - recorder.live_bytes, properties.total_memory),
+        "memory_stats": lambda device=None: _Zeros(),
+        "memory_summary": lambda *args, **kwargs: "",
+    }
+    for name in (
+        "init",
+        "set_device",
+        "synchronize",
+        "empty_cache",
+        "reset_peak_memory_stats",
+        "manual_seed",
+        "manual_seed_all",
+        "reset_max_memory_allocated",
+        "ipc_collect",
+    ):
         has[name] = nothing
     yield from ((cuda, name, value) for name, value in has.items())
     yield torch.nn.Module, "_apply", _apply
@@ -335,15 +392,18 @@ def _replacements(torch, recorder, properties, functions):
         if is_gpu and not args and kwargs.get("dtype") is None:
             kwargs["dtype"] = torch.get_autocast_dtype("cuda")
         before(self, "cpu" if is_gpu else device_type, *args, **kwargs)
+
     yield torch.amp.autocast_mode.autocast, "__init__", init
 
 
 def _without_workers(init):
     """Workers of a data loader are processes, which know nothing of fake tensors, and hold nothing on the GPU."""
+
     def make(loader, dataset, *args, **kwargs):
         for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context"):
             kwargs.pop(name, None)
         return init(loader, dataset, *args[:4], *[0 for _ in args[4:5]], *args[5:], **kwargs)
+
     return make
 
 
@@ -372,11 +432,13 @@ def _replaced(replacements):
 
 # ---- the door --------------------------------------------------------------------------------
 
+
 def _record(torch, step, args, device):
     import torch.utils.data
     import torch._dynamo  # before anything is replaced: it keeps tables of what stands where
     import torch.utils._pytree
     from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
     recorder = _Recorder()
     is_hopper = re.match(r"G?[HB]\d", device, re.IGNORECASE) is not None
     devices = _Devices(torch, recorder, HOPPER_BYTES if is_hopper else OTHER_BYTES)
@@ -389,7 +451,8 @@ def _record(torch, step, args, device):
         all_of_it.enter_context(_replaced([(FakeTensor, "device", device_of)]))
         fake = all_of_it.enter_context(FakeTensorMode(allow_non_fake_inputs=True))
         args = torch.utils._pytree.tree_map(
-            lambda each: fake.from_tensor(each) if isinstance(each, torch.Tensor) else each, args)
+            lambda each: fake.from_tensor(each) if isinstance(each, torch.Tensor) else each, args
+        )
         for mode in (operations, calls):
             all_of_it.enter_context(mode)
         step(*args)
@@ -399,14 +462,16 @@ def _record(torch, step, args, device):
 def record_into(folder, step, args, device):
     """Runs it and writes folder/estimate.pickle. Raises as estimate() does."""
     import torch
+
     recorder = _record(torch, step, args, "" if device is None else str(device))
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "estimate.pickle"), "wb") as file:
         pickle.dump(recorder.snapshot(), file, protocol=4)
 
 
-def estimate(step: Callable[..., Any], /, *args: Any, device: Union[str, int, None] = None,
-             folder: Optional[str] = None) -> Explanation:
+def estimate(
+    step: Callable[..., Any], /, *args: Any, device: Union[str, int, None] = None, folder: Optional[str] = None
+) -> Explanation:
     """Estimates how much of a GPU a PyTorch program would take, where its peak would be and what would make it fit.
     Needs no GPU and not the memory, because nothing is computed.
 

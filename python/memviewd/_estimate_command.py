@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m memviewd estimate SCRIPT [ARG…]: runs a training script as `estimate()` runs a function, and prints what
 `memviewd explain` says of it. What the script prints goes to the standard error, so that the answer stands alone."""
+
 import argparse
 import contextlib
 import os
@@ -30,13 +31,15 @@ def _fail(message: str) -> NoReturn:
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
-        prog="python -m memviewd estimate", allow_abbrev=False,
+        prog="python -m memviewd estimate",
+        allow_abbrev=False,
         usage="python -m memviewd estimate [--device=NAME|SIZE] [--json] [--out=FOLDER] SCRIPT|-m MODULE [ARGUMENT...]",
         description="Run a PyTorch training script on a machine without a GPU, on tensors without data, and say what "
-                    "it would take of one: peak, cause, what would make it fit. The script should take two training "
-                    "steps. It writes what it writes otherwise: leave out checkpoints and logs.",
+        "it would take of one: peak, cause, what would make it fit. The script should take two training "
+        "steps. It writes what it writes otherwise: leave out checkpoints and logs.",
         epilog="Exit status: that of `memviewd explain`; 2 if the script fails, or begins a group of processes "
-               "(torch.distributed), which is not estimated.")
+        "(torch.distributed), which is not estimated.",
+    )
     parser.add_argument("--device", metavar="NAME|SIZE", help='does it fit on this one: "H100-80G", "24GiB"')
     parser.add_argument("--json", action="store_true", help="print the answer as JSON")
     parser.add_argument("--out", metavar="FOLDER", help="keep the allocator snapshot, FOLDER/" + FILE)

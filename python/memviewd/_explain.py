@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a function fits: it is compiled ahead of time, with a dump, and the dump is explained."""
+
 import atexit
 import html
 import inspect
@@ -21,12 +22,35 @@ _lock = threading.Lock()
 _all = None  # the folder of what this process explains
 
 # What docs/openapi.yaml lets an answer and its advice leave out where it is not known or does not apply.
-MAY_BE_ABSENT = frozenset((
-    "advice_sentence", "allocated_bytes", "arrays", "arrays_sentence", "best", "change", "compiled",
-    "extra_flops_percent", "file", "is_partial", "is_refuted", "lands_at_bytes", "module", "over_bytes", "patch",
-    "predicted_bytes",
-    "profile_session", "program", "report", "saves_bytes", "session", "together", "trace_host", "trace_session",
-    "where_evidence"))
+MAY_BE_ABSENT = frozenset(
+    (
+        "advice_sentence",
+        "allocated_bytes",
+        "arrays",
+        "arrays_sentence",
+        "best",
+        "change",
+        "compiled",
+        "extra_flops_percent",
+        "file",
+        "is_partial",
+        "is_refuted",
+        "lands_at_bytes",
+        "module",
+        "over_bytes",
+        "patch",
+        "predicted_bytes",
+        "profile_session",
+        "program",
+        "report",
+        "saves_bytes",
+        "session",
+        "together",
+        "trace_host",
+        "trace_session",
+        "where_evidence",
+    )
+)
 
 
 class Part(Dict[str, Any]):
@@ -70,8 +94,13 @@ class Explanation:
     answers: List[Row]
     answer: Row
 
-    def __init__(self, folder: str, error: Optional[BaseException] = None, capacity: Union[str, int, None] = None,
-                 module: Optional[str] = None) -> None:
+    def __init__(
+        self,
+        folder: str,
+        error: Optional[BaseException] = None,
+        capacity: Union[str, int, None] = None,
+        module: Optional[str] = None,
+    ) -> None:
         self.folder, self.error, self.capacity, self._module = folder, error, capacity, module
         done = _binary.run("explain", "--json", *self._options(), folder)
         if done.returncode not in (0, 1):
@@ -83,7 +112,8 @@ class Explanation:
 
     def _options(self):
         return (["--capacity={}".format(self.capacity)] if self.capacity else []) + (
-            ["--module={}".format(self._module)] if self._module else [])
+            ["--module={}".format(self._module)] if self._module else []
+        )
 
     @property
     def verdict(self) -> Optional[str]:
@@ -147,6 +177,7 @@ class Explanation:
 
 # ---- a folder ----------------------------------------------------------------------------
 
+
 def _forget(path, process):
     if os.getpid() == process:  # a process that was forked off leaves what is its parent's
         shutil.rmtree(path, ignore_errors=True)
@@ -177,13 +208,15 @@ def _write_compiled(compiled, folder):
     """The program of what is compiled already; RuntimeError where its backend does not give it."""
     program = _jax.program_of(compiled.runtime_executable())
     if program is None:
-        raise RuntimeError("this backend does not tell how the compiled program lays out its memory; explain() the "
-                           "function itself")
+        raise RuntimeError(
+            "this backend does not tell how the compiled program lays out its memory; explain() the function itself"
+        )
     _write(folder, "program.hlo.pb", program.hlo)
     _write(folder, "program.buffer_assignment.pb", program.assignment)
 
 
 # ---- compiling ---------------------------------------------------------------------------
+
 
 def _is_unknown_option(error):
     return "xla_dump" in str(error) or "compiler_options" in str(error)
@@ -211,6 +244,7 @@ def _lowered(f, args, kwargs):
         return f
     if not hasattr(f, "lower"):
         import jax
+
         f = jax.jit(f)
     return f.lower(*args, **kwargs)
 

@@ -9,6 +9,7 @@ can tell.
 Nothing here prints or raises into the program. What happened is marked in the file .armed of the run's folder, a line
 each, "WORD PID TEXT", from which `memviewd run` says what was armed: python, torch, jax (imported), cuda (recording),
 failure (no memory), unarmed (why not)."""
+
 import os
 import sys
 
@@ -50,15 +51,16 @@ def _guarded(what, function, *arguments):
 
 # ---- PyTorch ------------------------------------------------------------------------------
 
+
 def rank():
-    """"rank3" where a launcher says so, or None"""
+    """ "rank3" where a launcher says so, or None"""
     found = [os.environ.get(name, "") for name in RANKS]
     number = next((each for each in found if each.isdigit()), None)
     return number and "rank{}".format(int(number))
 
 
 def process_name():
-    """"rank3.4711", "pid4711": what its files begin with"""
+    """ "rank3.4711", "pid4711": what its files begin with"""
     of, process = rank(), os.getpid()
     return "{}.{}".format(of, process) if of else "pid{}".format(process)
 
@@ -69,8 +71,9 @@ def has_written():
 
 
 def _write_snapshot():
-    """The first failure's stays, and the last one's: "rank3.4711.pickle", "rank3.4711.last.pickle". """
+    """The first failure's stays, and the last one's: "rank3.4711.pickle", "rank3.4711.last.pickle"."""
     import torch
+
     name = process_name() + (".last.pickle" if has_written() else ".pickle")
     part = os.path.join(FOLDER, ".{}.part".format(name))
     try:
@@ -90,6 +93,7 @@ def _on_out_of_memory(device, asked_bytes, device_bytes, free_bytes):
     if _is_busy or _writing_s > MAX_WRITING_S:
         return
     from time import monotonic
+
     _is_busy, began_s = True, monotonic()
     _guarded("snapshot", _write_snapshot)
     _is_busy, _writing_s = False, _writing_s + monotonic() - began_s
@@ -129,9 +133,11 @@ def _arm_torch(torch):
 
 # ---- memviewd capture, memviewd watch -------------------------------------------------------
 
+
 def _ours(name):
     """By a package of a name of ours: the program's `import memviewd` finds its own."""
     import importlib
+
     package = type(sys)("_memviewd")
     package.__path__ = [os.path.join(HERE, "memviewd")]
     sys.modules.setdefault(package.__name__, package)
@@ -149,6 +155,7 @@ def _watch():
 
 
 # ---- exceptions that nobody catches ---------------------------------------------------------
+
 
 def _note(error):
     """The package that the program has imported, else the one beside this file."""
@@ -170,16 +177,19 @@ def _arm_exceptions():
     """At the end of the program the interpreter still holds what ended it: sys.excepthook is left to others."""
     import atexit
     import threading
+
     before = threading.excepthook
 
     def on_thread_exception(what):
         before(what)
         _guarded("thread", _note, what.exc_value)
+
     threading.excepthook = on_thread_exception
     atexit.register(_at_exit)
 
 
 # ---- imports ------------------------------------------------------------------------------
+
 
 def _arm(module):
     name = module.__name__
@@ -205,6 +215,7 @@ def _arm_behind(loader):
         loader.__dict__.pop("exec_module", None)
         load(module)
         _guarded(module.__name__, _arm, module)
+
     loader.exec_module = exec_module
 
 
@@ -217,6 +228,7 @@ class _Finder(object):
     def _of_others(self, name, path, target):
         """Another such finder may ask all others too: to it we know nothing."""
         from _thread import get_ident  # Pythons that are too old have none
+
         thread = get_ident()
         if thread in self.asking:
             return None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked of JAX. Only a JAX that the program itself has imported and that has a device is asked: to say what
 filled the memory nothing is imported, and no device is taken. Every function says "nothing" where JAX cannot tell."""
+
 import collections
 import os
 import sys
@@ -30,13 +31,14 @@ def device_profile():
 
 # ---- arrays -----------------------------------------------------------------------------
 
+
 def _libraries():
     paths = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     return tuple(os.path.join(path, "") for path in paths if path)
 
 
 def _line_of(array):
-    """"train.py:12" of the person's own code that made the array, or None."""
+    """ "train.py:12" of the person's own code that made the array, or None."""
     try:
         frames = array.traceback.frames
     except Exception:  # only some kinds of arrays have one
@@ -59,12 +61,21 @@ def live_arrays():
     return {
         "count": len(arrays),
         "bytes": sum(array.nbytes for array in arrays),
-        "arrays": [{"shape": list(array.shape), "dtype": str(array.dtype), "sharding": str(array.sharding),
-                    "bytes": array.nbytes, "line": _line_of(array)} for array in arrays[:MAX_ARRAYS]],
+        "arrays": [
+            {
+                "shape": list(array.shape),
+                "dtype": str(array.dtype),
+                "sharding": str(array.sharding),
+                "bytes": array.nbytes,
+                "line": _line_of(array),
+            }
+            for array in arrays[:MAX_ARRAYS]
+        ],
     }
 
 
 # ---- programs ---------------------------------------------------------------------------
+
 
 def _stats_of(executable):
     try:
@@ -93,8 +104,13 @@ def loaded_programs():
     if jax is None:
         return []
     clients = {id(device.client): device.client for device in jax.devices()}.values()
-    known = [(stats, executable) for client in clients for executable in client.live_executables()
-             for stats in [_stats_of(executable)] if stats]
+    known = [
+        (stats, executable)
+        for client in clients
+        for executable in client.live_executables()
+        for stats in [_stats_of(executable)]
+        if stats
+    ]
     known.sort(key=lambda pair: -_peak_bytes(pair[0]))
     programs, left = [], MAX_PROGRAM_BYTES
     for stats, executable in known[:MAX_PROGRAMS]:

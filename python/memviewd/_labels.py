@@ -1,20 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Labels of a session, as its environment tells them: what `memviewd run` writes to memviewd.json
 (server/run/session_labels.h)."""
+
 import json
 import os
 import re
 import stat
 
 VARIABLES = (
-    ("job", "SLURM_JOB_NAME"), ("job", "JOBSET_NAME"), ("job", "WANDB_PROJECT"),
-    ("run", "SLURM_JOB_ID"), ("run", "TORCHELASTIC_RUN_ID"), ("run", "WANDB_RUN_ID"),
-    ("commit", "GIT_COMMIT"), ("commit", "GITHUB_SHA"), ("commit", "CI_COMMIT_SHA"),
-    ("branch", "GITHUB_HEAD_REF"), ("branch", "GITHUB_REF_NAME"), ("branch", "CI_COMMIT_BRANCH"),
-    ("user", "SLURM_JOB_USER"), ("user", "GITHUB_ACTOR"), ("user", "GITLAB_USER_LOGIN"), ("user", "USER"),
+    ("job", "SLURM_JOB_NAME"),
+    ("job", "JOBSET_NAME"),
+    ("job", "WANDB_PROJECT"),
+    ("run", "SLURM_JOB_ID"),
+    ("run", "TORCHELASTIC_RUN_ID"),
+    ("run", "WANDB_RUN_ID"),
+    ("commit", "GIT_COMMIT"),
+    ("commit", "GITHUB_SHA"),
+    ("commit", "CI_COMMIT_SHA"),
+    ("branch", "GITHUB_HEAD_REF"),
+    ("branch", "GITHUB_REF_NAME"),
+    ("branch", "CI_COMMIT_BRANCH"),
+    ("user", "SLURM_JOB_USER"),
+    ("user", "GITHUB_ACTOR"),
+    ("user", "GITLAB_USER_LOGIN"),
+    ("user", "USER"),
     ("user", "LOGNAME"),
-    ("cluster", "SLURM_CLUSTER_NAME"), ("partition", "SLURM_JOB_PARTITION"),
-    ("index", "SLURM_ARRAY_TASK_ID"), ("index", "JOB_COMPLETION_INDEX"),
+    ("cluster", "SLURM_CLUSTER_NAME"),
+    ("partition", "SLURM_JOB_PARTITION"),
+    ("index", "SLURM_ARRAY_TASK_ID"),
+    ("index", "JOB_COMPLETION_INDEX"),
 )  # as server/run/session_labels.def
 NAME = "memviewd.json"
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}\Z")
@@ -83,8 +97,11 @@ def _commit(folder):
 def _ray():
     try:
         metadata = json.loads(os.environ["RAY_JOB_CONFIG_JSON_ENV_VAR"])["metadata"]
-        return [(key, metadata[name]) for key, name in (("job", "job_name"), ("run", "job_submission_id"))
-                if isinstance(metadata.get(name), str)]
+        return [
+            (key, metadata[name])
+            for key, name in (("job", "job_name"), ("run", "job_submission_id"))
+            if isinstance(metadata.get(name), str)
+        ]
     except (KeyError, ValueError, TypeError, AttributeError):
         return []
 
@@ -92,8 +109,11 @@ def _ray():
 def find():
     """{key: value}"""
     said = [pair.split("=", 1) for pair in os.environ.get("MEMVIEWD_LABELS", "").split(",") if "=" in pair]
-    said += [(key, os.environ.get(variable, "")) for key, variable in VARIABLES
-             if os.environ.get(variable) not in ("root", "none")]
+    said += [
+        (key, os.environ.get(variable, ""))
+        for key, variable in VARIABLES
+        if os.environ.get(variable) not in ("root", "none")
+    ]
     if "KUBERNETES_SERVICE_HOST" in os.environ:
         said.append(("pod", os.environ.get("HOSTNAME", "")))
     said += _ray()

@@ -13,6 +13,7 @@ each:
     end MS
 
 "-" is what is not known. Lines are appended; when there are many the older ones are joined and the file is replaced."""
+
 import atexit
 import errno
 import os
@@ -38,6 +39,7 @@ _is_set_up = False
 
 class Sample(object):
     """of one device; bytes, None: not known"""
+
     __slots__ = ("ms", "low", "high", "reserved", "free", "count")
 
     def __init__(self, ms, low, high, reserved=None, free=None):
@@ -66,12 +68,14 @@ class Device(object):
         self.told_peak = self.peak = None  # told by the framework before; (ms, bytes)
 
     def head(self):
-        return "device {} {} {} {}\n".format(self.number, self.kind, _word(self.total),
-                                             " ".join(self.name.split())[:100])
+        return "device {} {} {} {}\n".format(
+            self.number, self.kind, _word(self.total), " ".join(self.name.split())[:100]
+        )
 
     def row(self, sample):
-        return "at {} {} {} {} {} {}\n".format(sample.ms, self.number, _word(sample.low), _word(sample.high),
-                                                 _word(sample.reserved), _word(sample.free))
+        return "at {} {} {} {} {} {}\n".format(
+            sample.ms, self.number, _word(sample.low), _word(sample.high), _word(sample.reserved), _word(sample.free)
+        )
 
     def peak_row(self):
         return "peak {} {} {}\n".format(self.peak[0], self.number, _word(self.peak[1]))
@@ -93,12 +97,12 @@ class Device(object):
 
     def join(self):
         """The older half of what is recent; where that makes too many, pairs are one."""
-        for sample in self.recent[:RECENT // 2]:
+        for sample in self.recent[: RECENT // 2]:
             if self.joined and self.joined[-1].count + sample.count <= self.step:
                 self.joined[-1].join(sample)
             else:
                 self.joined.append(sample)
-        del self.recent[:RECENT // 2]
+        del self.recent[: RECENT // 2]
         if len(self.joined) > MAX_JOINED:
             for first, second in zip(self.joined[::2], self.joined[1::2]):
                 first.join(second)
@@ -112,8 +116,10 @@ class Device(object):
 # ---- asking -------------------------------------------------------------------------------
 
 # What exchanges the mode of a thread in the driver that is loaded.
-EXCHANGES = (("libcuda.so", "cuThreadExchangeStreamCaptureMode"),
-             ("libamdhip64.so", "hipThreadExchangeStreamCaptureMode"))
+EXCHANGES = (
+    ("libcuda.so", "cuThreadExchangeStreamCaptureMode"),
+    ("libamdhip64.so", "hipThreadExchangeStreamCaptureMode"),
+)
 RELAXED = 2
 
 
@@ -121,8 +127,9 @@ def _loaded_drivers():
     """[(path, name of its function)]"""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as file:
         paths = {line.split(None, 5)[-1].strip() for line in file if ".so" in line}
-    return [(path, function) for path in sorted(paths) for stem, function in EXCHANGES
-            if stem in os.path.basename(path)]
+    return [
+        (path, function) for path in sorted(paths) for stem, function in EXCHANGES if stem in os.path.basename(path)
+    ]
 
 
 def _relax():
@@ -130,6 +137,7 @@ def _relax():
     that cannot be had, so the driver is not asked."""
     try:
         import ctypes
+
         modes = [(getattr(ctypes.CDLL(path), function), ctypes.c_int(RELAXED)) for path, function in _loaded_drivers()]
         return all(exchange(ctypes.byref(mode)) == 0 for exchange, mode in modes)
     except Exception:
@@ -149,8 +157,16 @@ def _torch_devices(known, is_relaxed):
         if reserved == 0 and key not in known:
             continue
         free, total = cuda.mem_get_info(at) if is_relaxed() else (None, cuda.get_device_properties(at).total_memory)
-        yield (key, "allocator", key, total, stats.get("allocated_bytes.all.current", 0),
-               stats.get("allocated_bytes.all.peak"), reserved, free)
+        yield (
+            key,
+            "allocator",
+            key,
+            total,
+            stats.get("allocated_bytes.all.current", 0),
+            stats.get("allocated_bytes.all.peak"),
+            reserved,
+            free,
+        )
 
 
 def _stats_of(device):
@@ -171,14 +187,23 @@ def _jax_devices():
         if stats and "bytes_in_use" in stats:
             has_stats = True
             name = "{}:{}".format(device.platform, device.id)
-            yield ("jax " + name, "allocator", name, stats.get("bytes_limit") or None, stats["bytes_in_use"],
-                   stats.get("peak_bytes_in_use"), stats.get("pool_bytes") or None, None)
+            yield (
+                "jax " + name,
+                "allocator",
+                name,
+                stats.get("bytes_limit") or None,
+                stats["bytes_in_use"],
+                stats.get("peak_bytes_in_use"),
+                stats.get("pool_bytes") or None,
+                None,
+            )
     if not has_stats:  # of the CPU
         bytes_in_use = sum(array.nbytes for array in jax.live_arrays() if not array.is_deleted())
         yield ("jax arrays", "arrays", jax.default_backend(), None, bytes_in_use, None, None, None)
 
 
 # ---- the thread -----------------------------------------------------------------------------
+
 
 class Sampler(object):
     """A file of this process in the folder of its run, from when there is something to write. stop() ends it."""
@@ -282,6 +307,7 @@ class Sampler(object):
 
 
 # ---- beginning, forks, end --------------------------------------------------------------------
+
 
 def _before_fork():
     if _sampler is not None:

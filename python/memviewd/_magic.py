@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """%load_ext memviewd: the line magic %memviewd."""
+
 import ast
 from typing import Any
 
@@ -18,7 +19,8 @@ def _explain_call(text, names):
     if not isinstance(call, ast.Call):
         raise SyntaxError("a call is needed: %memviewd explain f(x)")
     tree.body = ast.copy_location(
-        ast.Call(func=ast.Name(id=CALLED, ctx=ast.Load()), args=[call.func] + call.args, keywords=call.keywords), call)
+        ast.Call(func=ast.Name(id=CALLED, ctx=ast.Load()), args=[call.func] + call.args, keywords=call.keywords), call
+    )
     code = compile(ast.fix_missing_locations(tree), "<memviewd explain>", "eval")
     return eval(code, dict(names, **{CALLED: _explain.explain}))
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is done when an exception passes that tells of a lack of memory. Whatever goes wrong here is said, never
 raised."""
+
 import atexit
 import contextlib
 import functools
@@ -24,9 +25,16 @@ SCAN_S = 5
 MAX_DUMPED_PROGRAMS = 64
 MAX_DUMPED_BYTES = 1 << 30
 # What memviewd reads of a dump, as server/run/dump_files.c has it.
-DUMP_ENDINGS = ("before_optimizations.hlo.pb", "after_optimizations.hlo.pb", "oom_intermediate_module.hlo.pb",
-                "-memory-usage-report.pb", "-memory-usage-report.txt", "-buffer-assignment.txt", ".target_arguments.pb",
-                ".gpu_target_config.pbtxt")
+DUMP_ENDINGS = (
+    "before_optimizations.hlo.pb",
+    "after_optimizations.hlo.pb",
+    "oom_intermediate_module.hlo.pb",
+    "-memory-usage-report.pb",
+    "-memory-usage-report.txt",
+    "-buffer-assignment.txt",
+    ".target_arguments.pb",
+    ".gpu_target_config.pbtxt",
+)
 SEEN = "_memviewd_seen"
 
 _local = threading.local()
@@ -35,6 +43,7 @@ _failure_count = 0
 
 
 # ---- what is saved ------------------------------------------------------------------------
+
 
 def _began_s():
     """When this process began, Unix time; 0 where the system does not tell."""
@@ -50,15 +59,18 @@ def _began_s():
 
 def _dump_folder():
     """Where XLA dumps to by the environment's XLA_FLAGS, or None."""
-    named = [word.split("=", 1)[1] for word in shlex.split(os.environ.get("XLA_FLAGS", ""))
-             if word.lstrip("-").startswith("xla_dump_to=")]
+    named = [
+        word.split("=", 1)[1]
+        for word in shlex.split(os.environ.get("XLA_FLAGS", ""))
+        if word.lstrip("-").startswith("xla_dump_to=")
+    ]
     return named[-1] if named and os.path.isdir(named[-1]) else None
 
 
 def _program_of(name):
     """What files of one program share; with the time in front, several processes write into one folder."""
     words = name.split(".")
-    return ".".join(words[:3 if words[0].isdigit() else 2])
+    return ".".join(words[: 3 if words[0].isdigit() else 2])
 
 
 def _copy_dump(session):
@@ -114,8 +126,12 @@ def _save(session, text):
     """All that can be had; what cannot is said."""
     if session.is_ours:  # `memviewd run` has what was printed
         session.write(session.free_name("output", ".log"), text)
-    for what, save in (("device profile", _save_profile), ("live arrays", _save_arrays), ("programs", _save_programs),
-                       ("allocator snapshot", _save_snapshot)):
+    for what, save in (
+        ("device profile", _save_profile),
+        ("live arrays", _save_arrays),
+        ("programs", _save_programs),
+        ("allocator snapshot", _save_snapshot),
+    ):
         try:
             save(session)
         except Exception as error:
@@ -123,6 +139,7 @@ def _save(session, text):
 
 
 # ---- what is said -------------------------------------------------------------------------
+
 
 def _address(session):
     """The address of its page, or how to get one."""
@@ -142,6 +159,7 @@ def _print_verdict(session):
 
 
 # ---- an exception passes --------------------------------------------------------------------
+
 
 def _is_seen(error):
     """Was it, or one that it was raised from, looked at on its way here already?"""
@@ -217,20 +235,24 @@ class _OnOom:
 
     def __call__(self, function: _Function) -> _Function:
         if inspect.iscoroutinefunction(function):
+
             @functools.wraps(function)
             async def around(*args, **kwargs):
                 with self:
                     return await function(*args, **kwargs)
         elif inspect.isgeneratorfunction(function):
+
             @functools.wraps(function)
             def around(*args, **kwargs):
                 with self:
                     return (yield from function(*args, **kwargs))
         else:
+
             @functools.wraps(function)
             def around(*args, **kwargs):
                 with self:
                     return function(*args, **kwargs)
+
         return around
 
 
@@ -260,6 +282,7 @@ def on_oom(function: Optional[Callable[..., Any]] = None, *, logdir: Optional[_s
 
 
 # ---- every exception that nobody catches ------------------------------------------------------
+
 
 def _open_for_captures(logdir):
     """A Session that is there from here on, so that `memviewd capture` finds it; its end leaves nothing where nothing

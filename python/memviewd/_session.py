@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where something is saved: a folder "run-TIME-PID" in the folder of all runs, as `memviewd run` makes them, so that
 either shows and tidies up what the other left. A lock on run.lock in it says that its program still runs."""
+
 import errno
 import fcntl
 import itertools
@@ -41,10 +42,12 @@ class Session:
 
     def write(self, name, data):
         """Appears whole or not at all; bytes or text. Out: its path."""
+
         def put(part):
             with open(part, "wb") as file:
                 file.write(data if isinstance(data, bytes) else data.encode("utf-8", "backslashreplace"))
             return True
+
         return self.write_by(name, put)
 
     def write_by(self, name, put):
@@ -121,6 +124,7 @@ def _remove_empty(folder):
 
 
 # ---- making one ---------------------------------------------------------------------------
+
 
 def _is_own(path):
     """a folder that nobody else can write"""
@@ -203,6 +207,7 @@ def default_all(logdir=None):
 
 # ---- one that goes on, so that what happens belongs to it ------------------------------------
 
+
 def begin(session, logdir=None):
     with _lock:
         _open[default_all(logdir)] = (os.getpid(), session)
@@ -222,6 +227,7 @@ def current(logdir=None):
 
 
 # ---- runs that have ended -----------------------------------------------------------------
+
 
 def _bytes_of(folder):
     found = 0
@@ -263,6 +269,7 @@ def _remove_oldest(folder, but, max_bytes=MAX_ALL_BYTES):
 
 
 # ---- saying -------------------------------------------------------------------------------
+
 
 def say(text):
     """A line on stderr, as a notebook shows it; never raises."""

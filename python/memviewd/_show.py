@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of a folder, in a notebook or as an address."""
+
 import html
 import importlib.util
 import os
@@ -16,6 +17,7 @@ COLAB = "https://colab.research.google.com"
 
 
 # ---- where we are -----------------------------------------------------------------------
+
 
 def _shell():
     ipython = sys.modules.get("IPython")
@@ -35,6 +37,7 @@ def _jupyter():
     """What the Jupyter server around this kernel says of itself: {"url", "base_url"}; {} where none is known."""
     try:
         from jupyter_server.serverapp import list_running_servers
+
         servers = list(list_running_servers())
     except Exception:  # not installed, or one that keeps its list elsewhere
         return {}
@@ -71,6 +74,7 @@ def frame_options():
 
 # ---- a picture ---------------------------------------------------------------------------
 
+
 def picture_of(path, height=HEIGHT):
     """A frame that holds the whole page `memviewd export` makes of programs in `path`. It asks nobody: it is there on a
     hub, and in a saved notebook. "" if there is no program, or the page would be too large for a notebook."""
@@ -78,11 +82,13 @@ def picture_of(path, height=HEIGHT):
     if done.returncode != 0 or not 0 < len(done.stdout) <= PICTURE_MAX_BYTES:
         return ""
     page = html.escape(done.stdout.decode("utf-8", "replace"))
-    return ('<iframe srcdoc="{}" sandbox="allow-scripts" width="100%" height="{}" style="border:0"></iframe>'
-            .format(page, int(height)))
+    return '<iframe srcdoc="{}" sandbox="allow-scripts" width="100%" height="{}" style="border:0"></iframe>'.format(
+        page, int(height)
+    )
 
 
 # ---- a page ------------------------------------------------------------------------------
+
 
 class Page:
     """url: its address on this machine. A notebook shows a picture of its programs, which stays in the saved notebook,
@@ -92,8 +98,14 @@ class Page:
     session: Optional[Dict[str, Any]]
     height: int
 
-    def __init__(self, daemon: Any, session: Optional[Dict[str, Any]] = None, height: int = HEIGHT,
-                 path: Optional[str] = None, **more: Any) -> None:
+    def __init__(
+        self,
+        daemon: Any,
+        session: Optional[Dict[str, Any]] = None,
+        height: int = HEIGHT,
+        path: Optional[str] = None,
+        **more: Any,
+    ) -> None:
         self.daemon, self.session, self.height = daemon, session, height
         self._of = path
         self.url = daemon.page(session, **more)
@@ -104,7 +116,7 @@ class Page:
         return webbrowser.open(self.url)
 
     def _path(self):
-        return self.url[len(self.daemon.url):]
+        return self.url[len(self.daemon.url) :]
 
     @property
     def shown_url(self) -> str:
@@ -117,8 +129,11 @@ class Page:
         link = html.escape(self.shown_url)
         frame = picture_of(self._of, self.height) if self._of else ""
         if not frame and self._is_framed:
-            frame = ('<iframe src="{}" width="100%" height="{}" style="border:0" allow="clipboard-write"></iframe>'
-                     .format(link, int(self.height)))
+            frame = (
+                '<iframe src="{}" width="100%" height="{}" style="border:0" allow="clipboard-write"></iframe>'.format(
+                    link, int(self.height)
+                )
+            )
         return '{}<p>memviewd: <a href="{}" target="_blank" rel="noopener">{}</a></p>'.format(frame, link, link)
 
     def __repr__(self) -> str:
@@ -129,6 +144,7 @@ class Page:
             _show_in_colab(self)
         elif is_notebook():
             from IPython.display import HTML, display
+
             display(HTML(self._repr_html_()))
         else:
             print(repr(self))
@@ -136,6 +152,7 @@ class Page:
 
 def _show_in_colab(page):
     from google.colab import output
+
     path = "/" + page._path()
     if page._is_framed:
         output.serve_kernel_port_as_iframe(page.daemon.port, path=path, height=page.height)
@@ -144,6 +161,7 @@ def _show_in_colab(page):
 
 
 # ---- what is shown -----------------------------------------------------------------------
+
 
 def _root_of(path):
     """A run is shown beside the other runs; another folder or a file by itself."""
@@ -159,8 +177,9 @@ def daemon_for(root):
     return _daemon.ours(root) or _daemon.running(root) or _daemon.serve(root)
 
 
-def page_of(path: _session.Path, root: Optional[str] = None, height: int = HEIGHT, kind: Optional[str] = None,
-            **more: Any) -> Page:
+def page_of(
+    path: _session.Path, root: Optional[str] = None, height: int = HEIGHT, kind: Optional[str] = None, **more: Any
+) -> Page:
     """The page of a folder or file; `root`: what is served, path itself or a folder above it; `kind` and `more` as for
     the daemon's session_in() and page(). Raises FileNotFoundError, and NotFound, RuntimeError or OSError when the
     daemon cannot be had."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is asked of PyTorch. As of JAX (_jax.py): only one that the program itself has imported and that has taken a
 GPU."""
+
 import sys
 
 from . import _hook
@@ -17,7 +18,7 @@ def running():
 
 
 def snapshot_stem():
-    """"snapshot", or "rank3" where torchrun or a scheduler says so: ranks of one job may share a folder"""
+    """ "snapshot", or "rank3" where torchrun or a scheduler says so: ranks of one job may share a folder"""
     return _hook.rank() or "snapshot"
 
 

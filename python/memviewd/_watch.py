@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A series of device profiles while a program runs, and what it has in use."""
+
 import atexit
 import os
 import sys
@@ -97,8 +98,9 @@ class Watch:
 
     def page(self, height: int = _show.HEIGHT) -> _show.Page:
         """Its page: see show()."""
-        return _show.page_of(self.folder, self._session.all, height, kind="profiles", tool="device_memory",
-                             view="series")
+        return _show.page_of(
+            self.folder, self._session.all, height, kind="profiles", tool="device_memory", view="series"
+        )
 
     # ---- the thread ----
 
@@ -124,21 +126,29 @@ class Watch:
     def _thin(self):
         """Of the older half every second profile goes, until both limits are kept; the first and the newest stay."""
         profiles = [(path, os.path.getsize(path)) for _, path in self._session.profiles()]
-        while len(profiles) > 2 and (len(profiles) > self._max_profiles
-                                     or sum(size for _, size in profiles) > self._max_bytes):
+        while len(profiles) > 2 and (
+            len(profiles) > self._max_profiles or sum(size for _, size in profiles) > self._max_bytes
+        ):
             older = max(len(profiles) // 2, 2)
             going = profiles[1:older:2]
             if self.removed_count == 0:
-                say("watch: more than {} profiles or {} MiB: of the older half every second one is removed"
-                    .format(self._max_profiles, self._max_bytes >> 20))
+                say(
+                    "watch: more than {} profiles or {} MiB: of the older half every second one is removed".format(
+                        self._max_profiles, self._max_bytes >> 20
+                    )
+                )
             for path, _ in going:
                 os.unlink(path)
             self.removed_count += len(going)
             profiles = [each for each in profiles if each not in going]
 
 
-def watch(every: float = 30, logdir: Optional[_session.Path] = None, max_profiles: int = MAX_PROFILES,
-          max_bytes: int = MAX_BYTES) -> Watch:
+def watch(
+    every: float = 30,
+    logdir: Optional[_session.Path] = None,
+    max_profiles: int = MAX_PROFILES,
+    max_bytes: int = MAX_BYTES,
+) -> Watch:
     """Writes a JAX device profile now and every `every` seconds to a new folder in logdir (./memviewd-runs, or the
     folder of `memviewd run`), until stop(), the end of `with memviewd.watch():`, or the end of the program. The page of
     the folder shows the series while it grows, and what grows in it.

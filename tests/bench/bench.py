@@ -12,6 +12,7 @@ further look   the last of these requests again on the kept-open connection, ide
 peak RSS       VmHWM summed over all processes of the server, read at the end; "so far" is the same
                after the first answer (XProf takes more with every look).
 """
+
 import argparse
 import gzip
 import json
@@ -24,8 +25,12 @@ import inputs
 from raw_client import RawClient
 from server import Server
 
-FIGURES = (("first", "first answer", "ms", 1e3), ("further", "further look", "ms", 1e3),
-           ("memory", "peak RSS", "MB", 1e-6), ("memory_first", "  so far", "MB", 1e-6))
+FIGURES = (
+    ("first", "first answer", "ms", 1e3),
+    ("further", "further look", "ms", 1e3),
+    ("memory", "peak RSS", "MB", 1e-6),
+    ("memory_first", "  so far", "MB", 1e-6),
+)
 
 
 def body_text(headers, body):
@@ -65,8 +70,13 @@ def measure_once(command, question, is_xprof, look_count):
             first, path, text = first_answer(client, question)
             memory_first = server.memory_bytes()
             looks = [client.get(path)[3] for _ in range(look_count)]
-            return {"first": first, "further": statistics.median(looks) if looks else None,
-                    "memory_first": memory_first, "memory": server.memory_bytes(), "text": text}
+            return {
+                "first": first,
+                "further": statistics.median(looks) if looks else None,
+                "memory_first": memory_first,
+                "memory": server.memory_bytes(),
+                "text": text,
+            }
         finally:
             server.stop()
     finally:
@@ -107,7 +117,10 @@ def print_page(command, page, options):
                 memory = server.memory_bytes()
             finally:
                 server.stop()
-    print(f"\n{page.name}: the seven requests of the first page\n  first answer   memviewd {statistics.median(first) * 1e3:10.3f} ms")
+    print(
+        f"\n{page.name}: the seven requests of the first page\n"
+        f"  first answer   memviewd {statistics.median(first) * 1e3:10.3f} ms"
+    )
     if further:
         print(f"  further look   memviewd {statistics.median(further) * 1e3:10.3f} ms")
     print(f"  peak RSS       memviewd {memory * 1e-6:10.3f} MB")
@@ -115,10 +128,15 @@ def print_page(command, page, options):
 
 def measure(command, question, is_xprof, options):
     """medians over --cold fresh processes; the looks are made in the last one"""
-    runs = [measure_once(command, question, is_xprof, options.looks if at == options.cold - 1 else 0)
-            for at in range(options.cold)]
-    return {**runs[-1], "first": statistics.median(run["first"] for run in runs),
-            "memory_first": statistics.median(run["memory_first"] for run in runs)}
+    runs = [
+        measure_once(command, question, is_xprof, options.looks if at == options.cold - 1 else 0)
+        for at in range(options.cold)
+    ]
+    return {
+        **runs[-1],
+        "first": statistics.median(run["first"] for run in runs),
+        "memory_first": statistics.median(run["memory_first"] for run in runs),
+    }
 
 
 def same_answer(ours, theirs):
@@ -127,7 +145,9 @@ def same_answer(ours, theirs):
         return sorted(ours["text"].split(",")) == sorted(theirs["text"].split(","))
     if "memoryProfilePerAllocator" in ours["text"]:
         pools = [json.loads(side["text"])["memoryProfilePerAllocator"] for side in (ours, theirs)]
-        mine, xprofs = ({name: pool["profileSummary"]["peakBytesUsageLifetime"] for name, pool in side.items()} for side in pools)
+        mine, xprofs = (
+            {name: pool["profileSummary"]["peakBytesUsageLifetime"] for name, pool in side.items()} for side in pools
+        )
         return mine == xprofs
     keys = ("peakHeapMib", "totalBufferAllocationMib", "peakHeapSizePosition")
     return all(json.loads(ours["text"]).get(key) == json.loads(theirs["text"]).get(key) for key in keys)
@@ -165,7 +185,9 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--cold", type=int, default=3)
     parser.add_argument("--looks", type=int, default=21)
-    parser.add_argument("--large", action="store_true", help="XProf on 10 million memory events too: it takes 22 GB for them")
+    parser.add_argument(
+        "--large", action="store_true", help="XProf on 10 million memory events too: it takes 22 GB for them"
+    )
     parser.add_argument("--check", action="store_true", help="exit status 1 if a goal is missed")
     options = parser.parse_args()
     missed = 0

@@ -9,6 +9,7 @@ each real dump of DIR/data/programs, once. Each side reads all copies of one tra
 side after the other; its start counts. Prints a table as Markdown: user and system time of a file, rows of a file, how
 many times as much the converter takes; both sides' times come from processors with whatever else runs on them.
 """
+
 import argparse
 import glob
 import os
@@ -24,7 +25,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 def traces(shared):
     """{name: path}; of a session of several hosts, which are equal, the first"""
     found = {}
-    for path in sorted(glob.glob(os.path.join(shared, "data", "logdir", "*", "plugins", "profile", "*", "*.xplane.pb"))):
+    for path in sorted(
+        glob.glob(os.path.join(shared, "data", "logdir", "*", "plugins", "profile", "*", "*.xplane.pb"))
+    ):
         cells = path.split(os.sep)
         found.setdefault(f"{cells[-5]}/{cells[-2]}", path)
     return found
@@ -53,15 +56,26 @@ def measure(options, paths):
     sides = []
     for side in ("memviewd", "converter"):
         with tempfile.TemporaryDirectory() as folder:
-            made = [copy(path, os.path.join(folder, f"run{at}", "plugins", "profile", f"s{at}")) for at, path in enumerate(paths)]
-            command = [options.binary, "index", folder] if side == "memviewd" else [options.xprof_python, os.path.join(HERE, "converter.py"), *made]
+            made = [
+                copy(path, os.path.join(folder, f"run{at}", "plugins", "profile", f"s{at}"))
+                for at, path in enumerate(paths)
+            ]
+            command = (
+                [options.binary, "index", folder]
+                if side == "memviewd"
+                else [options.xprof_python, os.path.join(HERE, "converter.py"), *made]
+            )
             seconds, rows = run(*command)
             sides.append((seconds / len(paths), rows / len(paths)))
     return sides
 
 
 def line(name, own, theirs):
-    print(f"| {name} | {own[0] * 1000:.1f} ms | {own[1]:.0f} | {theirs[0] * 1000:.1f} ms | {theirs[1]:.0f} | {theirs[0] / own[0]:.1f} |", flush=True)
+    print(
+        f"| {name} | {own[0] * 1000:.1f} ms | {own[1]:.0f} | {theirs[0] * 1000:.1f} ms | {theirs[1]:.0f} | "
+        f"{theirs[0] / own[0]:.1f} |",
+        flush=True,
+    )
 
 
 def main():
@@ -76,7 +90,10 @@ def main():
     for name, path in traces(options.shared).items():
         measured.append(measure(options, [path] * options.rounds))
         line(name, *measured[-1])
-    line("one of each trace", *(tuple(sum(sides[side][cell] for sides in measured) for cell in (0, 1)) for side in (0, 1)))
+    line(
+        "one of each trace",
+        *(tuple(sum(sides[side][cell] for sides in measured) for cell in (0, 1)) for side in (0, 1)),
+    )
     dumps = sorted(glob.glob(os.path.join(options.shared, "data", "programs", "*", "*.gz")))
     line(f"a packed dump, of {len(dumps)}", *measure(options, dumps))
     return 0

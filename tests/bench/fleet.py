@@ -7,6 +7,7 @@
 FILE: HLO protos; each becomes as many programs of the trace as are needed, by another name in its module. The host
 --odd holds a program of another size. `memviewd --logdir OUT` then has one session of all hosts.
 """
+
 import argparse
 import gzip
 import os

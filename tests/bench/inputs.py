@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured: one session each, laid into a fresh folder, and the requests about it."""
+
 import glob
 import gzip
 import os
@@ -44,8 +45,8 @@ class Input:
 
     def memory_viewer_path(self, module, host):
         return f"{PREFIX}/data?" + urllib.parse.urlencode(
-            {"run": self.run, "tag": "memory_viewer", "host": host, "module_name": module, "memory_space": 0})
-
+            {"run": self.run, "tag": "memory_viewer", "host": host, "module_name": module, "memory_space": 0}
+        )
 
     def memory_profile_path(self):
         return f"{PREFIX}/data?" + urllib.parse.urlencode({"run": self.run, "tag": "memory_profile", "host": self.host})
@@ -60,6 +61,7 @@ def session_folder(logdir, run):
 def lay_trace(source, run):
     def lay(logdir):
         shutil.copy(source, session_folder(logdir, run))
+
     return lay
 
 
@@ -68,6 +70,7 @@ def lay_packed(source, run):
         into = os.path.join(session_folder(logdir, run), os.path.basename(source)[:-3])
         with gzip.open(source) as packed, open(into, "wb") as out:
             shutil.copyfileobj(packed, out, 1 << 20)
+
     return lay
 
 
@@ -77,6 +80,7 @@ def lay_dump(source, run):
             data = wrapped("jit_train_step", file.read())
         with open(os.path.join(session_folder(logdir, run), "host0.xplane.pb"), "wb") as out:
             out.write(data)
+
     return lay
 
 
@@ -97,30 +101,73 @@ def all_pages(shared):
 
 def lay_made(events, run):
     """a trace that scripts/make-trace writes; nothing that large is kept"""
+
     def lay(logdir):
-        subprocess.run(["scripts/make-trace", os.path.join(session_folder(logdir, run), "host0.xplane.pb"), "--events", str(events),
-                        "--lines", "8", "--allocators", "2", "--seed", "1"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [
+                "scripts/make-trace",
+                os.path.join(session_folder(logdir, run), "host0.xplane.pb"),
+                "--events",
+                str(events),
+                "--lines",
+                "8",
+                "--allocators",
+                "2",
+                "--seed",
+                "1",
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+
     return lay
 
 
 def all_inputs(shared):
     data = os.path.join(shared, "data")
     profile = "plugins/profile"
-    yield Input("tpu/large-transformer-64l (23.5 MB)", "tpu/large-transformer-64l", (MODULE_LIST, MEMORY_VIEWER),
-                {"first": 15, "further": 300, "memory": 15},
-                lay_trace(f"{data}/logdir/tpu/{profile}/large-transformer-64l/host0.xplane.pb",
-                          "tpu/large-transformer-64l"))
-    yield Input("tf/large (103 MB)", "tf/large", (MODULE_LIST,), {"first": 15, "memory": 30},
-                lay_packed(f"{data}/logdir-packed/tf/{profile}/large/vm.xplane.pb.gz", "tf/large"))
-    yield Input("tf/large (103 MB, 549,999 memory events)", "tf/large", (MEMORY_PROFILE,), {"first": 30, "memory": 15},
-                lay_packed(f"{data}/logdir-packed/tf/{profile}/large/vm.xplane.pb.gz", "tf/large"), "vm")
-    yield Input("jax-cpu/transformer (16 MB, no memory event; goal 20 ms)", "jax-cpu/transformer", (MEMORY_PROFILE,), {},
-                lay_trace(f"{data}/logdir/jax-cpu/{profile}/transformer/vm.xplane.pb", "jax-cpu/transformer"), "vm")
+    yield Input(
+        "tpu/large-transformer-64l (23.5 MB)",
+        "tpu/large-transformer-64l",
+        (MODULE_LIST, MEMORY_VIEWER),
+        {"first": 15, "further": 300, "memory": 15},
+        lay_trace(f"{data}/logdir/tpu/{profile}/large-transformer-64l/host0.xplane.pb", "tpu/large-transformer-64l"),
+    )
+    yield Input(
+        "tf/large (103 MB)",
+        "tf/large",
+        (MODULE_LIST,),
+        {"first": 15, "memory": 30},
+        lay_packed(f"{data}/logdir-packed/tf/{profile}/large/vm.xplane.pb.gz", "tf/large"),
+    )
+    yield Input(
+        "tf/large (103 MB, 549,999 memory events)",
+        "tf/large",
+        (MEMORY_PROFILE,),
+        {"first": 30, "memory": 15},
+        lay_packed(f"{data}/logdir-packed/tf/{profile}/large/vm.xplane.pb.gz", "tf/large"),
+        "vm",
+    )
+    yield Input(
+        "jax-cpu/transformer (16 MB, no memory event; goal 20 ms)",
+        "jax-cpu/transformer",
+        (MEMORY_PROFILE,),
+        {},
+        lay_trace(f"{data}/logdir/jax-cpu/{profile}/transformer/vm.xplane.pb", "jax-cpu/transformer"),
+        "vm",
+    )
     for million in (1, 10):
-        yield Input(f"made, {million} M memory events", f"made/{million}m", (MEMORY_PROFILE,), {"first": 30, "memory": 15},
-                    lay_made(million * 1000000, f"made/{million}m"), is_large=million == 10)
+        yield Input(
+            f"made, {million} M memory events",
+            f"made/{million}m",
+            (MEMORY_PROFILE,),
+            {"first": 30, "memory": 15},
+            lay_made(million * 1000000, f"made/{million}m"),
+            is_large=million == 10,
+        )
     for name in ("a-adam-state", "b-activations-unrolled", "seed-matmul-327680"):
         source = glob.glob(f"{data}/dumps/{name}/*.after_optimizations.hlo.pb")[0]
         size = os.path.getsize(source) / 1e6
-        yield Input(f"dumps/{name} ({size:.1f} MB, wrapped)", name, (MODULE_LIST, MEMORY_VIEWER), {},
-                    lay_dump(source, name))
+        yield Input(
+            f"dumps/{name} ({size:.1f} MB, wrapped)", name, (MODULE_LIST, MEMORY_VIEWER), {}, lay_dump(source, name)
+        )

@@ -9,6 +9,7 @@ top of it; the way back makes gradients and frees the activations. Offsets are t
 two buffers that live at one time overlap. Equal arguments give equal bytes; nothing is drawn by chance. With --hostile
 names, scopes and source files are markup, control characters, marks that turn the direction, 10,000 characters.
 """
+
 import argparse
 import sys
 
@@ -20,10 +21,24 @@ ROWS = [(F32, 128), (BF16, 256), (F32, 50)]  # the last is padded to 128
 OPS = ["fusion", "dot", "copy", "reduce", "transpose"]
 
 # One after the other; no browser may take any of them for more than a text.
-HOSTILE = [text.encode() for text in (
-    "<img src=x onerror=alert(1)>", "x" * 10000, "\u202egnp.exe\u202c", "a\x00b\x07c\x1b[31md", "\u05d0\u05d1\u05d2 \u0627\u0644\u0639",
-    "\u200b\u200d\ufeff", "\U0001f4a5" * 3000, "=cmd|' /C calc'!A0", "a\r\nb\tc", "&lt;script&gt;", "%00%0a${7*7}{{7*7}}", " ",
-    "W" * 300 + "\u0301" * 300)] + [b"\xff\xfe\xc3("]
+HOSTILE = [
+    text.encode()
+    for text in (
+        "<img src=x onerror=alert(1)>",
+        "x" * 10000,
+        "\u202egnp.exe\u202c",
+        "a\x00b\x07c\x1b[31md",
+        "\u05d0\u05d1\u05d2 \u0627\u0644\u0639",
+        "\u200b\u200d\ufeff",
+        "\U0001f4a5" * 3000,
+        "=cmd|' /C calc'!A0",
+        "a\r\nb\tc",
+        "&lt;script&gt;",
+        "%00%0a${7*7}{{7*7}}",
+        " ",
+        "W" * 300 + "\u0301" * 300,
+    )
+] + [b"\xff\xfe\xc3("]
 
 
 def varint(value):
@@ -57,13 +72,23 @@ class Program:
 
     def make(self, op, layer, size, offset, at):
         """One instruction with its buffer; its id."""
-        name, scope, file = f"{op}.{at}", f"jit(train_step)/layer_{layer}/{op}", f"/home/user/training/model_{layer % 7}.py"
+        name, scope, file = (
+            f"{op}.{at}",
+            f"jit(train_step)/layer_{layer}/{op}",
+            f"/home/user/training/model_{layer % 7}.py",
+        )
         if self.is_hostile:
-            name, scope, file = (text + HOSTILE[(at + turn) % len(HOSTILE)] for turn, text in enumerate((b"", b"jit(f)/", b"/tmp/")))
-        metadata = (data(1, op) + data(2, scope) + data(3, file)
-                    + number(4, 10 + at % 90))
-        self.instructions.append(data(1, name) + data(2, op) + data(3, shape(ROWS[at % 3][0], [size // ROW, ROWS[at % 3][1]])) + data(7, metadata)
-                                 + number(35, at))
+            name, scope, file = (
+                text + HOSTILE[(at + turn) % len(HOSTILE)] for turn, text in enumerate((b"", b"jit(f)/", b"/tmp/"))
+            )
+        metadata = data(1, op) + data(2, scope) + data(3, file) + number(4, 10 + at % 90)
+        self.instructions.append(
+            data(1, name)
+            + data(2, op)
+            + data(3, shape(ROWS[at % 3][0], [size // ROW, ROWS[at % 3][1]]))
+            + data(7, metadata)
+            + number(35, at)
+        )
         self.buffers.append(number(1, at) + number(2, size) + data(3, number(4, at)))
         self.assigned.append(number(1, at) + number(2, offset) + number(3, size))
         self.high = max(self.high, offset + size)
@@ -117,18 +142,40 @@ def encode(program):
     allocations = [number(1, 0) + number(2, program.high) + b"".join(data(9, each) for each in program.assigned)]
     for turn, size in enumerate(parameters):
         at = first + turn
-        computation += data(2, data(1, f"param.{turn}") + data(2, "parameter") + data(3, shape(F32, [size // 4])) + number(9, turn) + number(35, at))
+        computation += data(
+            2,
+            data(1, f"param.{turn}")
+            + data(2, "parameter")
+            + data(3, shape(F32, [size // 4]))
+            + number(9, turn)
+            + number(35, at),
+        )
         program.buffers.append(number(1, at) + number(2, size) + data(3, number(4, at)))
-        allocations.append(number(1, turn + 1) + number(2, size) + number(5, 1) + number(6, turn)
-                           + data(9, number(1, at) + number(3, size)))
+        allocations.append(
+            number(1, turn + 1)
+            + number(2, size)
+            + number(5, 1)
+            + number(6, turn)
+            + data(9, number(1, at) + number(3, size))
+        )
         ids = varint(at) + ids
     computation += number(5, 1) + number(6, first - 1)
     schedule = data(1, number(1, 1) + data(2, data(1, ids)))
-    module = (data(1, "jit_train_step") + data(2, "main") + data(3, computation) + number(5, 1) + number(6, 1) + data(7, schedule)
-              + data(21, "TPU"))
+    module = (
+        data(1, "jit_train_step")
+        + data(2, "main")
+        + data(3, computation)
+        + number(5, 1)
+        + number(6, 1)
+        + data(7, schedule)
+        + data(21, "TPU")
+    )
     trace = b"".join(data(1, each) for each in program.events) + number(3, 0)
-    assignment = (b"".join(data(1, each) for each in program.buffers) + b"".join(data(3, each) for each in allocations)
-                  + data(4, trace))
+    assignment = (
+        b"".join(data(1, each) for each in program.buffers)
+        + b"".join(data(3, each) for each in allocations)
+        + data(4, trace)
+    )
     return data(1, module) + data(3, assignment)
 
 

@@ -5,9 +5,10 @@
   make_snapshot.py --events N [--stacks N] [--depth N] OUT
 
 Allocations, and of each what frees it (requested, completed) in the order of a training step; each has its own list of
-`depth` frames, of which there are as many as the stacks need. Written piece by piece: a snapshot of gigabytes needs little
-memory here.
+`depth` frames, of which there are as many as the stacks need. Written piece by piece: a snapshot of gigabytes needs
+little memory here.
 """
+
 import argparse
 import random
 import struct
@@ -27,7 +28,9 @@ class Writer:
         at = self.memo.get(text)
         if at is None:
             data = text.encode()
-            self.file.write((b"\x8c" + bytes([len(data)]) if len(data) < 256 else b"X" + struct.pack("<I", len(data))) + data)
+            self.file.write(
+                (b"\x8c" + bytes([len(data)]) if len(data) < 256 else b"X" + struct.pack("<I", len(data))) + data
+            )
             self.memo[text] = self.keep()
         else:
             self.get(at)
@@ -60,9 +63,21 @@ def frames_of(writer, count, files):
     writer.file.write(b"]")
     writer.keep()
     writer.file.write(b"(")
-    found = [writer.dict((("name", lambda at=at: writer.text(f"torch::autograd::function_{at}(at::Tensor const&)" if at % 3 else f"forward_{at}")),
-                          ("filename", lambda at=at: writer.text("??" if at % 3 else files[at % len(files)])),
-                          ("line", lambda at=at: writer.number(at % 900)))) for at in range(count)]
+    found = [
+        writer.dict(
+            (
+                (
+                    "name",
+                    lambda at=at: writer.text(
+                        f"torch::autograd::function_{at}(at::Tensor const&)" if at % 3 else f"forward_{at}"
+                    ),
+                ),
+                ("filename", lambda at=at: writer.text("??" if at % 3 else files[at % len(files)])),
+                ("line", lambda at=at: writer.number(at % 900)),
+            )
+        )
+        for at in range(count)
+    ]
     writer.file.write(b"e")
     return found
 
@@ -75,10 +90,19 @@ def event(writer, action, address, size, time_us, stack):
         for at in stack:
             writer.get(at)
         writer.file.write(b"e")
-    writer.dict((("action", lambda: writer.text(action)), ("addr", lambda: writer.number(address)),
-                 ("size", lambda: writer.number(size)), ("stream", lambda: writer.number(0)),
-                 ("time_us", lambda: writer.number(time_us)), ("compile_context", lambda: writer.text("N/A")),
-                 ("user_metadata", lambda: writer.text("")), ("frames", write_stack)))
+
+    writer.dict(
+        (
+            ("action", lambda: writer.text(action)),
+            ("addr", lambda: writer.number(address)),
+            ("size", lambda: writer.number(size)),
+            ("stream", lambda: writer.number(0)),
+            ("time_us", lambda: writer.number(time_us)),
+            ("compile_context", lambda: writer.text("N/A")),
+            ("user_metadata", lambda: writer.text("")),
+            ("frames", write_stack),
+        )
+    )
 
 
 def main():
@@ -89,7 +113,9 @@ def main():
     parser.add_argument("out")
     options = parser.parse_args()
     random_ = random.Random(1)
-    files = [f"/home/me/project/models/block_{at}.py" for at in range(40)] + ["/usr/lib/python3/dist-packages/torch/nn/modules/module.py"]
+    files = [f"/home/me/project/models/block_{at}.py" for at in range(40)] + [
+        "/usr/lib/python3/dist-packages/torch/nn/modules/module.py"
+    ]
     with open(options.out, "wb", buffering=1 << 20) as file:
         writer = Writer(file)
         file.write(b"}")

@@ -4,10 +4,12 @@
 
   make_step.py FILE [--buffers N]
 
-Attention over one axis, layer after layer, with jax.named_scope around each: products, reshapes, transposes, broadcasts,
-reductions and fusions of three operations, the way back, and Adam. Buffers are freed after their last reader, and offsets
-only grow: what the heap looks like in memory matters to no prediction. Equal arguments give equal bytes.
+Attention over one axis, layer after layer, with jax.named_scope around each: products, reshapes, transposes,
+broadcasts, reductions and fusions of three operations, the way back, and Adam. Buffers are freed after their last
+reader, and offsets only grow: what the heap looks like in memory matters to no prediction. Equal arguments give equal
+bytes.
 """
+
 import argparse
 import sys
 
@@ -36,8 +38,15 @@ class Step:
     def instruction(self, opcode, kind, sizes, operands=(), name="", more=b""):
         at, self.next_id = self.next_id, self.next_id + 1
         self.shapes[at] = (kind, sizes)
-        return at, (data(1, f"{opcode}.{at}") + data(2, opcode) + data(3, shape(kind, sizes)) + (data(7, data(2, name)) if name else b"")
-                    + number(35, at) + packed(36, operands) + more)
+        return at, (
+            data(1, f"{opcode}.{at}")
+            + data(2, opcode)
+            + data(3, shape(kind, sizes))
+            + (data(7, data(2, name)) if name else b"")
+            + number(35, at)
+            + packed(36, operands)
+            + more
+        )
 
     def hold(self, at):
         kind, sizes = self.shapes[at]
@@ -51,8 +60,13 @@ class Step:
         at, text = self.instruction("parameter", kind, sizes, name=path, more=number(9, self.parameters))
         self.entry.append(text)
         size = self.hold(at)
-        self.allocations.append(number(1, len(self.allocations) + 1) + number(2, size) + number(5, 1) + number(6, self.parameters)
-                                + data(9, number(1, at) + number(3, size)))
+        self.allocations.append(
+            number(1, len(self.allocations) + 1)
+            + number(2, size)
+            + number(5, 1)
+            + number(6, self.parameters)
+            + data(9, number(1, at) + number(3, size))
+        )
         self.parameters += 1
         self.schedule.append(at)
         return at
@@ -65,7 +79,12 @@ class Step:
         for operand in operands:
             self.last_read[operand] = at
         if is_result:
-            self.allocations.append(number(1, len(self.allocations) + 1) + number(2, size) + number(7, 1) + data(9, number(1, at) + number(3, size)))
+            self.allocations.append(
+                number(1, len(self.allocations) + 1)
+                + number(2, size)
+                + number(7, 1)
+                + data(9, number(1, at) + number(3, size))
+            )
             self.results.append(at)
         else:
             self.assigned.append(number(1, at) + number(2, self.high) + number(3, size))
@@ -86,7 +105,12 @@ class Step:
         root, text = self.instruction(opcode, kind, sizes, read, name)
         parts.append(text)
         number_of, self.next_computation = self.next_computation, self.next_computation + 1
-        self.inner.append(data(1, f"fused.{number_of}") + b"".join(data(2, part) for part in parts) + number(5, number_of) + number(6, root))
+        self.inner.append(
+            data(1, f"fused.{number_of}")
+            + b"".join(data(2, part) for part in parts)
+            + number(5, number_of)
+            + number(6, root)
+        )
         return self.compute("fusion", kind, sizes, operands, name, packed(38, [number_of]))
 
 
@@ -128,8 +152,10 @@ def layer_backward(step, layer, gradient, saved, weight):
 
 def build(count):
     step, layers = Step(), max(1, count // BUFFERS_A_LAYER)
-    states = [[step.parameter(F32, [WIDE, WIDE], f"{of}['layers'][{layer}]['w']") for layer in range(layers)]
-              for of in ("params", "opt_state[0].mu", "opt_state[0].nu")]
+    states = [
+        [step.parameter(F32, [WIDE, WIDE], f"{of}['layers'][{layer}]['w']") for layer in range(layers)]
+        for of in ("params", "opt_state[0].mu", "opt_state[0].nu")
+    ]
     x = step.parameter(BF16, [BATCH, TOKENS, WIDE], "batch")
     kept, gradients = [], []
     for layer in range(layers):
@@ -158,15 +184,29 @@ def encode(step):
     ids = sorted(step.results)
     root = step.next_id
     shapes = b"".join(data(4, shape(*step.shapes[at])) for at in ids)
-    step.entry.append(data(1, "tuple") + data(2, "tuple") + data(3, number(2, 13) + shapes) + number(35, root) + packed(36, ids))
+    step.entry.append(
+        data(1, "tuple") + data(2, "tuple") + data(3, number(2, 13) + shapes) + number(35, root) + packed(36, ids)
+    )
     step.schedule.append(root)
     computation = data(1, "main") + b"".join(data(2, each) for each in step.entry) + number(5, 1) + number(6, root)
-    allocations = [number(1, 0) + number(2, step.high) + b"".join(data(9, each) for each in step.assigned)] + step.allocations
+    allocations = [
+        number(1, 0) + number(2, step.high) + b"".join(data(9, each) for each in step.assigned)
+    ] + step.allocations
     schedule = data(1, number(1, 1) + data(2, packed(1, step.schedule)))
-    module = (data(1, "jit_train_step") + data(2, "main") + b"".join(data(3, each) for each in step.inner + [computation])
-              + number(5, 1) + number(6, 1) + data(7, schedule) + data(21, "TPU"))
-    assignment = (b"".join(data(1, each) for each in step.buffers) + b"".join(data(3, each) for each in allocations)
-                  + data(4, b"".join(events_of(step)) + number(3, 0)))
+    module = (
+        data(1, "jit_train_step")
+        + data(2, "main")
+        + b"".join(data(3, each) for each in step.inner + [computation])
+        + number(5, 1)
+        + number(6, 1)
+        + data(7, schedule)
+        + data(21, "TPU")
+    )
+    assignment = (
+        b"".join(data(1, each) for each in step.buffers)
+        + b"".join(data(3, each) for each in allocations)
+        + data(4, b"".join(events_of(step)) + number(3, 0))
+    )
     return data(1, module) + data(3, assignment)
 
 

@@ -7,6 +7,7 @@
 Goals: 400 MB/s of processor time on one core, 64 MiB. The log is made, read and removed; of the
 three runs the fastest counts.
 """
+
 import argparse
 import json
 import os
@@ -24,8 +25,11 @@ LEAST_MB_PER_S, MOST_MIB, RUNS = 400, 64, 3
 def lines(count):
     """a training log; now and then a line that mentions memory"""
     for step in range(count):
-        yield f"I0528 07:{step // 60 % 60:02d}:{step % 60:02d}.{step % 1000000:06d} 27487 train.py:{step % 997}] step {step} " \
-              f"loss={1 / (step + 1):.6f} examples/sec={step % 1000}.{step % 10}\n"
+        yield (
+            f"I0528 07:{step // 60 % 60:02d}:{step % 60:02d}.{step % 1000000:06d} 27487 train.py:{step % 997}] step "
+            f"{step} "
+            f"loss={1 / (step + 1):.6f} examples/sec={step % 1000}.{step % 10}\n"
+        )
         if step % 1000 == 0:
             yield f"I0528 07:00:00.000000 27487 mem.py:3] device memory in use: {step % 16}.5 GiB\n"
 
@@ -60,8 +64,10 @@ def main():
         size = write_log(path, options.megabytes)
         runs = [run(options.binary, path) for _ in range(RUNS)]
     took, processor, mib = (min(values) for values in zip(*runs))
-    print(f"explain: {size / 1e6:.0f} MB log in {took:.2f} s ({size / 1e6 / took:.0f} MB/s; "
-          f"{size / 1e6 / processor:.0f} MB/s of processor time), {mib:.1f} MiB")
+    print(
+        f"explain: {size / 1e6:.0f} MB log in {took:.2f} s ({size / 1e6 / took:.0f} MB/s; "
+        f"{size / 1e6 / processor:.0f} MB/s of processor time), {mib:.1f} MiB"
+    )
     is_good = size / 1e6 / processor >= LEAST_MB_PER_S and mib < MOST_MIB
     return 0 if is_good or not options.check else 1
 

@@ -8,6 +8,7 @@ Goals: 100,000 samples of depth 60 at least 20 times less processor time than pp
 quarter of its memory; the first flame graph in 1 s and 2 MB; the series in 2 s. Of three runs of
 ours the cheapest counts. pprof: GOPATH=DIR go install github.com/google/pprof@latest.
 """
+
 import argparse
 import gzip
 import json
@@ -61,7 +62,10 @@ def measure(options, folder):
     print(f"memviewd top, 100,000 samples × 60: {seconds:.2f} s of processor, {mib:.0f} MiB")
     if options.pprof:
         theirs, their_mib = cost([options.pprof, "-symbolize=none", "-top", path], 1)
-        print(f"pprof -top, the same file: {theirs:.2f} s, {their_mib:.0f} MiB: {theirs / seconds:.0f} times, {their_mib / mib:.0f} times")
+        print(
+            f"pprof -top, the same file: {theirs:.2f} s, {their_mib:.0f} MiB: {theirs / seconds:.0f} times, "
+            f"{their_mib / mib:.0f} times"
+        )
         goals += [theirs >= 20 * seconds, their_mib >= 4 * mib]
     with Daemon(options.binary, os.path.dirname(path)) as daemon:
         took, size, data = ask(daemon, f"/api/v1/device_memory/flame?session={session_of(daemon)}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cheapest HTTP client that reads whole answers over one kept-open connection."""
+
 import socket
 import time
 

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the savings of all buffers and groups of the largest program cost, beside adding its curve up again without each.
+"""What the savings of all buffers and groups of the largest program cost, beside adding its curve up again without
+each.
 
   saving.py --binary PATH --shared DIR [--looks N]
 
-Every question is a new one, so that no kept answer is measured. "added up again" is tests/golden/marginal.py, for all rows.
+Every question is a new one, so that no kept answer is measured. "added up again" is tests/golden/marginal.py, for all
+rows.
 """
+
 import argparse
 import os
 import statistics
@@ -16,8 +19,15 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from daemon import Daemon  # noqa: E402
 from marginal import Space, pages  # noqa: E402
 
-QUESTIONS = [("buffers", {}), ("groups", {"by": "whose"}), ("groups", {"by": "shape"}), ("groups", {"by": "line"}),
-             ("groups", {"by": "category"}), ("groups", {"by": "scope"}), ("tree", {"nodes": 20000})]
+QUESTIONS = [
+    ("buffers", {}),
+    ("groups", {"by": "whose"}),
+    ("groups", {"by": "shape"}),
+    ("groups", {"by": "line"}),
+    ("groups", {"by": "category"}),
+    ("groups", {"by": "scope"}),
+    ("tree", {"nodes": 20000}),
+]
 
 
 def main():
@@ -41,8 +51,14 @@ def main():
                     seconds.append(time.perf_counter() - begin)
                 total += statistics.median(seconds)
                 print(f"  {view + ' ' + more.get('by', ''):16} memviewd {statistics.median(seconds) * 1e3:10.3f} ms")
-            rows = pages(lambda view, **asked: daemon.view(view, session, module, **asked), "buffers", "rows",
-                         space=number, step="all", sort="size")
+            rows = pages(
+                lambda view, **asked: daemon.view(view, session, module, **asked),
+                "buffers",
+                "rows",
+                space=number,
+                step="all",
+                sort="size",
+            )
             summed, begin = Space(rows, space["step_count"]), time.perf_counter()
             for row in rows:
                 summed.saving_of_one(row)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts a server on a folder, knows when it answers, and reads the memory of all its processes."""
+
 import os
 import signal
 import socket
@@ -53,8 +54,9 @@ class Server:
         words = [command, f"--logdir={logdir}", f"--port={self.port}"]
         if is_xprof:
             words.append(f"--grpc_port={free_port()}")
-        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                        stderr=subprocess.DEVNULL)
+        self.process = subprocess.Popen(
+            words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         self._wait()
 
     def _wait(self, limit_s=120):

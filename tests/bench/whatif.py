@@ -6,6 +6,7 @@
 
 Every question is a new one about a program that is loaded, so no kept answer is measured and no reading of the file.
 """
+
 import argparse
 import os
 import statistics
@@ -17,7 +18,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import make_step  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
-CHANGES = ["donate=all", "cast=*:bf16", "cast=*mu*:bf16", "batch=0.5", "sequence=0.5", "checkpoint=*", "offload=*mu*", "shard=*:4"]
+CHANGES = [
+    "donate=all",
+    "cast=*:bf16",
+    "cast=*mu*:bf16",
+    "batch=0.5",
+    "sequence=0.5",
+    "checkpoint=*",
+    "offload=*mu*",
+    "shard=*:4",
+]
 GOAL_ONE_S, GOAL_FIT_S = 0.05, 2
 
 
@@ -55,13 +65,17 @@ def measure(daemon, session, module, looks):
         seconds = asked(daemon, session, module, looks, total, change=change)
         slowest = max(slowest, seconds)
         print(f"  {change:16} {seconds * 1e3:10.1f} ms")
-    print(f"  slowest {slowest * 1e3:.1f} ms, goal {GOAL_ONE_S * 1e3:.0f}: {'met' if slowest < GOAL_ONE_S else 'MISSED'}")
+    print(
+        f"  slowest {slowest * 1e3:.1f} ms, goal {GOAL_ONE_S * 1e3:.0f}: {'met' if slowest < GOAL_ONE_S else 'MISSED'}"
+    )
     slowest = 0
     for part in (0.95, 0.7, 0.3, 0.1, 0.01):
         seconds = asked(daemon, session, module, max(1, looks // 3), int(total * part), fit=1)
         slowest = max(slowest, seconds)
         print(f"  fit {part:4.0%} of it {seconds * 1e3:11.1f} ms")
-    print(f"  slowest {slowest * 1e3:.1f} ms, goal {GOAL_FIT_S * 1e3:.0f}: {'met' if slowest < GOAL_FIT_S else 'MISSED'}")
+    print(
+        f"  slowest {slowest * 1e3:.1f} ms, goal {GOAL_FIT_S * 1e3:.0f}: {'met' if slowest < GOAL_FIT_S else 'MISSED'}"
+    )
 
 
 if __name__ == "__main__":

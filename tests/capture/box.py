@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`memviewd capture` into a folder of the test, and what it left there."""
+
 import glob
 import os
 
@@ -14,4 +15,6 @@ def capture(t, *arguments, status=0, **environ):
 
 def left(t):
     """files and folders below the logdir"""
-    return sorted(os.path.relpath(path, t.folder("logs")) for path in glob.glob(t.folder("logs") + "/**", recursive=True))[1:]
+    return sorted(
+        os.path.relpath(path, t.folder("logs")) for path in glob.glob(t.folder("logs") + "/**", recursive=True)
+    )[1:]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A JAX job with a profiler server on the port that it is given, until its standard input ends."""
+
 import sys
 import threading
 

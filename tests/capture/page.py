@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the page asks of the daemon: a capture from its beginning to its session, cancelled, with a host that fails, and
 a daemon that ends meanwhile."""
+
 import json
 import os
 import threading
@@ -13,7 +14,9 @@ PATH = "/api/v1/captures"
 
 
 def serve(t, *servers):
-    return t.serve(f"--capture-logdir={t.folder('traces')}", *(f"--capture={getattr(each, 'address', each)}" for each in servers))
+    return t.serve(
+        f"--capture-logdir={t.folder('traces')}", *(f"--capture={getattr(each, 'address', each)}" for each in servers)
+    )
 
 
 def begin(daemon, **body):
@@ -25,7 +28,11 @@ def begin(daemon, **body):
 def at_end(daemon, one, has_session=True):
     def look():
         return daemon.get_json(f"{PATH}/{one}")
-    wait_until(lambda: look()["state"] in ("done", "cancelled") and (look()["session"] or not has_session), what="the end of the capture")
+
+    wait_until(
+        lambda: look()["state"] in ("done", "cancelled") and (look()["session"] or not has_session),
+        what="the end of the capture",
+    )
     return look()
 
 
@@ -36,11 +43,17 @@ def files(t):
 def test_a_capture_becomes_a_session(t):
     with Profiler(good(xspace(t))) as server:
         daemon = serve(t, server)
-        equal(daemon.get_json(PATH), {"capture_addresses": [server.address], "logdir": t.folder("traces"), "max_seconds": 3600})
+        equal(
+            daemon.get_json(PATH),
+            {"capture_addresses": [server.address], "logdir": t.folder("traces"), "max_seconds": 3600},
+        )
         ended = at_end(daemon, begin(daemon))
     equal((ended["state"], ended["reason"], ended["seconds"]), ("done", None, 1))
     (host,) = ended["hosts"]
-    equal((host["address"], host["reason"], host["trace_bytes"], ended["trace_bytes"]), (server.address, None, len(xspace(t)), len(xspace(t))))
+    equal(
+        (host["address"], host["reason"], host["trace_bytes"], ended["trace_bytes"]),
+        (server.address, None, len(xspace(t)), len(xspace(t))),
+    )
     assert os.path.getsize(host["file"]) == len(xspace(t))
     (session,) = daemon.sessions().values()
     equal(session["id"], ended["session"])
@@ -65,6 +78,7 @@ def silent(began, ended):
         yield trace(b"x" * 100)[:50]
         began.set()
         ended.wait(PATIENCE_SECONDS)
+
     return answer
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server that stands in for the profiler server of a running job: gRPC without TLS by the library h2, and what it
 answers is up to the test."""
+
 import contextlib
 import os
 import socket
@@ -46,9 +47,9 @@ class Asked:
 
 
 class Profiler:
-    """one server on a free port, gone with the `with` block. `answer(asked)` is a generator: lists are headers, and after
-    bytes, which are data, trailers; None ends the connection. What follows the last is nothing: with neither trailers
-    nor None the stream ends."""
+    """one server on a free port, gone with the `with` block. `answer(asked)` is a generator: lists are headers, and
+    after bytes, which are data, trailers; None ends the connection. What follows the last is nothing: with neither
+    trailers nor None the stream ends."""
 
     def __init__(self, answer, family=socket.AF_INET):
         self.answer, self.asked, self.ended = answer, [], threading.Event()
@@ -126,21 +127,26 @@ class Profiler:
 
 def good(data):
     """an answer with this XSpace"""
+
     def answer(_asked):
         yield GRPC
         yield trace(data)
         yield GOOD
+
     return answer
 
 
 def says(status, message):
     """an answer of trailers alone"""
+
     def answer(_asked):
         yield [*GRPC, ("grpc-message", message), ("grpc-status", status)]
+
     return answer
 
 
 def parts(*given):
     def answer(_asked):
         yield from given
+
     return answer

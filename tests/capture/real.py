@@ -4,8 +4,10 @@
 
   real.py --binary PATH --python build/jax/bin/python [--only TEXT]...
 
-From the running job to what the daemon and the commands say of the trace. The last line is "N passed, N failed, N skipped".
+From the running job to what the daemon and the commands say of the trace. The last line is "N passed, N failed, N
+skipped".
 """
+
 import contextlib
 import os
 import signal
@@ -25,8 +27,12 @@ from box import capture, left
 def job(python):
     """its address; it runs until the block ends"""
     port = harness.free_port()
-    with subprocess.Popen([python, os.path.join(HERE, "job.py"), str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          env={**os.environ, "JAX_PLATFORMS": "cpu"}) as process:
+    with subprocess.Popen(
+        [python, os.path.join(HERE, "job.py"), str(port)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "JAX_PLATFORMS": "cpu"},
+    ) as process:
         assert process.stdout.readline() == b"running\n"
         try:
             yield f"localhost:{port}"
@@ -61,6 +67,7 @@ def test_a_job_that_is_recorded_already_says_so_and_an_interrupt_frees_it(t, pyt
     with job(python) as address:
         words = [t.binary, "capture", f"--logdir={t.folder('other')}", "--seconds=600", address]
         first = None
+
         def refused():
             nonlocal first
             if first is None or first.poll() is not None:  # the other one was asked sooner: it begins again, alone
@@ -68,10 +75,14 @@ def test_a_job_that_is_recorded_already_says_so_and_an_interrupt_frees_it(t, pyt
                 return False
             done = t.run("capture", f"--logdir={t.folder('logs')}", "--seconds=1", address)
             return done.returncode == 2 and "another profile of it is being recorded" in done.stderr
+
         harness.wait_until(refused, what="the refusal")
         first.send_signal(signal.SIGINT)
         harness.equal((first.wait(), first.stderr.read()), (130, "memviewd: interrupted: nothing was kept\n"))
-        harness.wait_until(lambda: t.run("capture", f"--logdir={t.folder('logs')}", "--seconds=1", address).returncode == 0, what="its end")
+        harness.wait_until(
+            lambda: t.run("capture", f"--logdir={t.folder('logs')}", "--seconds=1", address).returncode == 0,
+            what="its end",
+        )
     harness.equal([name for name in left(t) if name.endswith(".part")], [])
 
 

@@ -7,6 +7,7 @@
 By the Python that has requirements.txt. Each file that THEMES names is a theme, each function in it that begins with
 test_ a test: it gets a Toolbox. The last line is "N passed, N failed, N skipped".
 """
+
 import os
 import sys
 

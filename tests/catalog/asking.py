@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What reads the catalog: answers, limits, a database that goes away, passwords that are not told."""
+
 import os
 import subprocess
 
@@ -9,7 +10,15 @@ from harness import equal
 def ask(t, url, *words, environ=None, typed=None):
     """the lines that tests/catalog/query.c prints"""
     command = [os.path.join(os.path.dirname(t.binary), "catalog", "query"), url, *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=typed, text=True, timeout=120, env={**os.environ, **(environ or {})})
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        input=typed,
+        text=True,
+        timeout=120,
+        env={**os.environ, **(environ or {})},
+    )
     equal((done.returncode, done.stderr), (0, ""), command)
     return done.stdout.splitlines()
 
@@ -17,9 +26,19 @@ def ask(t, url, *words, environ=None, typed=None):
 def test_answers_are_texts_and_parameters_stay_values(t, database):
     database.apply_schema()
     for url in (database.url, database.socket_url):
-        equal(ask(t, url, "SELECT $1::text AS a, $2::bigint + 1 AS b, null AS c, '' AS d", "'; DROP SCHEMA memviewd; --", "41"),
-              ["a\tb\tc\td", "'; DROP SCHEMA memviewd; --\t42\t\\N\t"])
-        equal(ask(t, url, "SELECT version FROM schema_version WHERE version > 900"), ["version"], "no row, and its head")
+        equal(
+            ask(
+                t,
+                url,
+                "SELECT $1::text AS a, $2::bigint + 1 AS b, null AS c, '' AS d",
+                "'; DROP SCHEMA memviewd; --",
+                "41",
+            ),
+            ["a\tb\tc\td", "'; DROP SCHEMA memviewd; --\t42\t\\N\t"],
+        )
+        equal(
+            ask(t, url, "SELECT version FROM schema_version WHERE version > 900"), ["version"], "no row, and its head"
+        )
         equal(ask(t, url, "SELECT timestamptz '2026-11-26T17:00:00.5Z' AS at"), ["at", "2026-11-26 17:00:00.5+00"])
 
 
@@ -27,13 +46,17 @@ def test_nothing_can_be_written(t, database):
     database.apply_schema()
     for sql in ("CREATE TABLE memviewd.more (a int)", "DELETE FROM memviewd.rows", "SELECT 1; SELECT 2"):
         (line,) = ask(t, database.url, sql)
-        assert line.startswith(("io: ERROR:  cannot execute", "internal: ERROR:  cannot insert multiple commands")), line
+        assert line.startswith(("io: ERROR:  cannot execute", "internal: ERROR:  cannot insert multiple commands")), (
+            line
+        )
 
 
 def test_too_much_and_too_long(t, database):
     database.apply_schema()
-    equal(ask(t, database.url, "SELECT repeat('x', 1000) FROM generate_series(1, 100000)", "--", "SELECT 1 AS one"),
-          ["limit: the catalog's answer is larger than allowed", "one", "1"])
+    equal(
+        ask(t, database.url, "SELECT repeat('x', 1000) FROM generate_series(1, 100000)", "--", "SELECT 1 AS one"),
+        ["limit: the catalog's answer is larger than allowed", "one", "1"],
+    )
     database.execute("ALTER ROLE memviewd SET statement_timeout = 200")
     (line,) = ask(t, database.url, "SET statement_timeout = 200", "--", "SELECT pg_sleep(60)")[1:]
     assert line.startswith("limit: ERROR:  canceling statement due to statement timeout"), line
@@ -51,7 +74,12 @@ def test_a_schema_that_is_not_ours(t, database):
 
 def test_a_database_that_was_restarted(t, database):
     database.apply_schema()
-    asked = [os.path.join(os.path.dirname(t.binary), "catalog", "query"), database.url, *["SELECT 1 AS one", "--", "sleep", "--"] * 3, "SELECT 1 AS one"]
+    asked = [
+        os.path.join(os.path.dirname(t.binary), "catalog", "query"),
+        database.url,
+        *["SELECT 1 AS one", "--", "sleep", "--"] * 3,
+        "SELECT 1 AS one",
+    ]
     with subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         told = [process.stdout.readline() for _ in range(2)]
         database.stop()
@@ -69,12 +97,20 @@ def test_no_password_is_told(t, database):
     database.apply_schema()
     secret = "correct-horse"
     wrong = database.url.replace(database.password, secret)
-    for url, environ in ((wrong, None), (database.url_without_password, {"PGPASSWORD": secret}), (wrong.replace(f":{database.port}/", ":1/"), None),
-                         ("postgresql://memviewd:" + secret + "%@127.0.0.1/x", None), (f"host=127.0.0.1 password={secret} nonsense", None),
-                         (wrong + "?options=" + secret, None)):
+    for url, environ in (
+        (wrong, None),
+        (database.url_without_password, {"PGPASSWORD": secret}),
+        (wrong.replace(f":{database.port}/", ":1/"), None),
+        ("postgresql://memviewd:" + secret + "%@127.0.0.1/x", None),
+        (f"host=127.0.0.1 password={secret} nonsense", None),
+        (wrong + "?options=" + secret, None),
+    ):
         (line,) = ask(t, url, "SELECT 1", environ=environ)
         assert line.startswith(("io: ", "argument: ")) and secret not in line and database.password not in line, line
-    equal(ask(t, database.url_without_password, "SELECT 1 AS one", environ={"PGPASSWORD": database.password}), ["one", "1"])
+    equal(
+        ask(t, database.url_without_password, "SELECT 1 AS one", environ={"PGPASSWORD": database.password}),
+        ["one", "1"],
+    )
 
 
 def test_the_daemon_starts_without_the_database(t, database):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd check --baseline catalog:JOB@COMMIT: the program where its file is still there, else what it needed."""
+
 import json
 import os
 import shutil
@@ -26,14 +27,22 @@ def test_a_commit_of_the_catalog_is_a_baseline(t, database):
     # The file has another program now: what the commit needed stands in the catalog all the same.
     (name,) = [name for name in os.listdir(kept) if "after_optimizations.hlo.pb" in name]
     (other,) = [name for name in os.listdir(after) if "after_optimizations.hlo.pb" in name]
-    for change in (lambda: shutil.copy(os.path.join(after, other), os.path.join(kept, name)), lambda: shutil.rmtree(kept)):
+    for change in (
+        lambda: shutil.copy(os.path.join(after, other), os.path.join(kept, name)),
+        lambda: shutil.rmtree(kept),
+    ):
         change()
         (module,) = check(t, database, after, status=1)["modules"]
         (finding,) = module["findings"]
-        equal((finding["rule"], finding["bytes"], module["baseline_bytes"]), ("grown", as_path["modules"][0]["findings"][0]["bytes"], as_path["modules"][0]["baseline_bytes"]))
+        equal(
+            (finding["rule"], finding["bytes"], module["baseline_bytes"]),
+            ("grown", as_path["modules"][0]["findings"][0]["bytes"], as_path["modules"][0]["baseline_bytes"]),
+        )
         assert "whose program cannot be read" in finding["sentence"], finding
     equal(check(t, database, before, status=0)["finding_count"], 0)
-    told = t.run("check", before, "--format=junit", "--baseline=catalog:bert@large@c1", "--catalog=" + database.url).stdout
+    told = t.run(
+        "check", before, "--format=junit", "--baseline=catalog:bert@large@c1", "--catalog=" + database.url
+    ).stdout
     assert 'name="grown"' in told and "donation" not in told, told
 
 
@@ -43,15 +52,26 @@ def test_of_several_configurations_the_same_is_a_baseline(t, database):
     writing.index(t, database, before, "--label=job=bert@large", "--label=commit=c1")
     as_path = json.loads(t.run("check", after, "--format=json", "--baseline=" + before).stdout)
     own = database.value("SELECT configuration FROM memviewd.rows WHERE kind = 'module'")
-    names = ", ".join(row["column_name"] for row in database.rows(
-        "SELECT column_name FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = 'rows' AND column_name NOT IN ('id', 'needed_bytes', 'configuration', 'point_id')"))
-    database.execute(f"INSERT INTO memviewd.rows (id, needed_bytes, configuration, {names}) SELECT 'twice', needed_bytes * 2, '99 devices, batch 7', {names} FROM memviewd.rows WHERE kind = 'module';"
-                     "SELECT memviewd.points_refresh(array(SELECT DISTINCT point_id FROM memviewd.rows))")
+    names = ", ".join(
+        row["column_name"]
+        for row in database.rows(
+            "SELECT column_name FROM information_schema.columns WHERE table_schema = 'memviewd' AND table_name = "
+            "'rows' AND column_name NOT IN ('id', 'needed_bytes', 'configuration', 'point_id')"
+        )
+    )
+    database.execute(
+        f"INSERT INTO memviewd.rows (id, needed_bytes, configuration, {names}) SELECT 'twice', needed_bytes * 2, '99 "
+        f"devices, batch 7', {names} FROM memviewd.rows WHERE kind = 'module';"
+        "SELECT memviewd.points_refresh(array(SELECT DISTINCT point_id FROM memviewd.rows))"
+    )
     equal(check(t, database, after, status=1), as_path)
     database.execute("UPDATE memviewd.rows SET content_sha256 = ''")
     (module,) = check(t, database, after, status=1)["modules"]
     equal(module["baseline_bytes"], as_path["modules"][0]["baseline_bytes"])
-    database.execute("DELETE FROM memviewd.rows WHERE id <> 'twice'; SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.points))")
+    database.execute(
+        "DELETE FROM memviewd.rows WHERE id <> 'twice'; SELECT memviewd.points_refresh(array(SELECT point_id FROM "
+        "memviewd.points))"
+    )
     (module,) = check(t, database, after, status=0)["modules"]
     equal(module["baseline_bytes"], 2 * as_path["modules"][0]["baseline_bytes"])
     said = t.run("check", after, "--baseline=catalog:bert@large@c1", f"--catalog={database.url}").stderr
@@ -75,8 +95,12 @@ def test_the_newest_commit_is_a_baseline(t, database):
     equal([finding["rule"] for finding in module["findings"]], ["grown"])
     said = t.run("check", after, "--baseline=catalog:bert@newest:branch=main", f"--catalog={database.url}").stderr
     assert "the newest commit of bert in the catalog is c1" in said, said
-    for baseline, word in (("catalog:bert@newest:branch=other", "has no module"), ("catalog:other@newest", "has no module"), ("catalog:bert@newest:branch", "it is KEY=VALUE"),
-                           ("catalog:bert@newest:a' OR true --=1", "has no module")):
+    for baseline, word in (
+        ("catalog:bert@newest:branch=other", "has no module"),
+        ("catalog:other@newest", "has no module"),
+        ("catalog:bert@newest:branch", "it is KEY=VALUE"),
+        ("catalog:bert@newest:a' OR true --=1", "has no module"),
+    ):
         assert word in check(t, database, after, status=2, baseline=baseline), baseline
 
 
@@ -84,8 +108,13 @@ def test_what_is_no_baseline(t, database):
     path = os.path.join(t.fixtures, "programs", "z-base")
     assert "has no rows of memviewd yet" in check(t, database, path, status=2)
     writing.index(t, database, path, "--label=job=bert", "--label=commit=c1")
-    for baseline, word in (("catalog:bert@c2", "has no module for that job and commit"), ("catalog:' OR true --@c1", "has no module"),
-                           ("catalog:bert", "it is catalog:JOB@COMMIT"), ("catalog:@c1", "it is catalog:JOB@COMMIT"), ("catalog:bert@", "it is catalog:JOB@COMMIT")):
+    for baseline, word in (
+        ("catalog:bert@c2", "has no module for that job and commit"),
+        ("catalog:' OR true --@c1", "has no module"),
+        ("catalog:bert", "it is catalog:JOB@COMMIT"),
+        ("catalog:@c1", "it is catalog:JOB@COMMIT"),
+        ("catalog:bert@", "it is catalog:JOB@COMMIT"),
+    ):
         assert word in check(t, database, path, status=2, baseline=baseline), baseline
     done = t.run("check", path, "--baseline=catalog:bert@c1")
     equal(done.returncode, 2)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/operate/deploy: what each manifest starts is run, with the logdir and the address of the test in the place of its own."""
+"""docs/operate/deploy: what each manifest starts is run, with the logdir and the address of the test in the place of
+its own."""
+
 import os
 import re
 import subprocess
@@ -28,7 +30,13 @@ def environ(t, database, **more):
     folder = t.folder("bin")
     if not os.path.exists(f"{folder}/memviewd"):
         os.symlink(t.binary, f"{folder}/memviewd")
-    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "PGPASSWORD": database.password, "HOME": t.folder("home"), **more}
+    return {
+        **os.environ,
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "PGPASSWORD": database.password,
+        "HOME": t.folder("home"),
+        **more,
+    }
 
 
 def profiles(t):
@@ -41,7 +49,12 @@ def profiles(t):
 
 
 def check(t, database, count):
-    equal(database.rows("SELECT count(*) AS files, count(DISTINCT job) AS jobs, min(user_name) AS user FROM memviewd.rows"), [{"files": str(count), "jobs": "2", "user": "ann"}])
+    equal(
+        database.rows(
+            "SELECT count(*) AS files, count(DISTINCT job) AS jobs, min(user_name) AS user FROM memviewd.rows"
+        ),
+        [{"files": str(count), "jobs": "2", "user": "ann"}],
+    )
     writing.check_balance(database, writing.told(t, t.folder(), "--label-path={user}/{job}/{commit}"))
 
 
@@ -52,12 +65,19 @@ def test_kubernetes(t, database):
     job = cron["spec"]["jobTemplate"]["spec"]
     equal((job["completionMode"], job["parallelism"]), ("Indexed", job["completions"]))
     (container,) = job["template"]["spec"]["containers"]
-    equal({volume["name"] for volume in job["template"]["spec"]["volumes"]}, {mount["name"] for mount in container["volumeMounts"]})
+    equal(
+        {volume["name"] for volume in job["template"]["spec"]["volumes"]},
+        {mount["name"] for mount in container["volumeMounts"]},
+    )
     words = [*container["command"], *container["args"]]
     equal(words[-1], f"--shard=$(JOB_COMPLETION_INDEX)/{job['completions']}")
     for at in range(job["completions"]):
-        command = [here(t, database, f"{LOGDIR} {URL}").split()[0] if word == LOGDIR else
-                   word.replace(URL, database.url_without_password).replace("$(JOB_COMPLETION_INDEX)", str(at)) for word in words]
+        command = [
+            here(t, database, f"{LOGDIR} {URL}").split()[0]
+            if word == LOGDIR
+            else word.replace(URL, database.url_without_password).replace("$(JOB_COMPLETION_INDEX)", str(at))
+            for word in words
+        ]
         done = subprocess.run(command, capture_output=True, text=True, env=environ(t, database), timeout=300)
         equal(done.returncode, 0, done.stderr)
     check(t, database, count)
@@ -70,8 +90,13 @@ def test_slurm(t, database):
     equal(first, 0)
     path = t.write("../job.sh", here(t, database, script.replace(f"{LOGDIR} \\", f"{LOGDIR} \\")).encode())
     for at in range(first, last + 1):
-        done = subprocess.run(["bash", path], capture_output=True, text=True, timeout=300,
-                              env=environ(t, database, SLURM_ARRAY_TASK_ID=str(at), SLURM_ARRAY_TASK_COUNT=str(last + 1)))
+        done = subprocess.run(
+            ["bash", path],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            env=environ(t, database, SLURM_ARRAY_TASK_ID=str(at), SLURM_ARRAY_TASK_COUNT=str(last + 1)),
+        )
         equal(done.returncode, 0, done.stderr)
     check(t, database, count)
 
@@ -81,6 +106,8 @@ def test_crontab(t, database):
     (line,) = [line for line in text("crontab").splitlines() if not line.startswith("#")]
     assert "%" not in line, "cron takes it for the end of the line"
     command = re.fullmatch(r"(?:\S+ ){5}(.+)", line)[1]
-    done = subprocess.run(["sh", "-c", here(t, database, command)], capture_output=True, text=True, env=environ(t, database), timeout=300)
+    done = subprocess.run(
+        ["sh", "-c", here(t, database, command)], capture_output=True, text=True, env=environ(t, database), timeout=300
+    )
     equal(done.returncode, 0, done.stderr)
     check(t, database, count)

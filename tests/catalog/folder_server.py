@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder by http, as on any web server, which refuses what it is told to."""
+
 import hashlib
 import http.server
 import io
@@ -8,7 +9,7 @@ import threading
 
 from harness import Skip
 
-FIRST_BLOCK_BYTES = 256 << 10 # what is read of a file to see of what kind it is
+FIRST_BLOCK_BYTES = 256 << 10  # what is read of a file to see of what kind it is
 
 
 def need_libcurl(t):
@@ -17,7 +18,8 @@ def need_libcurl(t):
 
 
 class FolderServer:
-    """a folder by http as on any web server; where it `refuses` (a status), only the first block of each file is given"""
+    """a folder by http as on any web server; where it `refuses` (a status), only the first block of each file is
+    given"""
 
     def __init__(self, folder):
         outer, self.refuses = self, None
@@ -43,9 +45,9 @@ class FolderServer:
                 if is_part:
                     self.send_header("Content-Range", f"bytes {first}-{min(last, len(data) - 1)}/{len(data)}")
                 self.send_header("ETag", f'"{hashlib.sha256(data).hexdigest()}"')
-                self.send_header("Content-Length", str(len(data[first:last + 1])))
+                self.send_header("Content-Length", str(len(data[first : last + 1])))
                 self.end_headers()
-                return io.BytesIO(data[first:last + 1])
+                return io.BytesIO(data[first : last + 1])
 
             def do_GET(self):
                 body = self.answer()

@@ -4,14 +4,16 @@
 
   measure.py --binary PATH [--runs N] [--files N] [--shards N,N,...] [--skip files|million]
 
-From nothing: a PostgreSQL of its own with what Debian sets; N small traces (80,000), eight in each session, which are indexed new and
-known, without labels, and by several processes at a time (2,4,8); then a million sessions by million.sql (some minutes),
-of which each query of page/ is asked by pgbench N times (200), and each question of the page Fleet of a daemon, none of which it has
-kept, and how long memviewd index looks for regressions in all series of that. Prints tables as Markdown, and plans. Measures, and holds nothing.
+From nothing: a PostgreSQL of its own with what Debian sets; N small traces (80,000), eight in each session, which are
+indexed new and known, without labels, and by several processes at a time (2,4,8); then a million sessions by
+million.sql (some minutes), of which each query of page/ is asked by pgbench N times (200), and each question of the
+page Fleet of a daemon, none of which it has kept, and how long memviewd index looks for regressions in all series of
+that. Prints tables as Markdown, and plans. Measures, and holds nothing.
 
 Times by the clock are those of this machine with all that runs on it; those of processors are of memviewd and of all
 processes of PostgreSQL.
 """
+
 import argparse
 import glob
 import os
@@ -32,11 +34,25 @@ import postgres  # noqa: E402
 
 FILES_A_FOLDER = 8
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-LAST_DAY = "2026-09-26" # of million.sql
+LAST_DAY = "2026-09-26"  # of million.sql
 EMPTY = "DROP SCHEMA IF EXISTS memviewd CASCADE"
 FAR_MS = 4_000_000_000_000  # until= so late is no condition, and makes another question of the same
-QUESTIONS = ["summary", "regressions", "hosts", "summary?job=job5", "summary?user=user7", "summary?host=host3", "summary?commit=c7", "summary?module=jit_eval_step",
-             "summary?label=user=user7", "summary?label=team=team2", "summary?label=cluster=eu", "summary?label=queue=q9", "summary?job=job5&host=host2", "summary?user=user7&host=host1"]
+QUESTIONS = [
+    "summary",
+    "regressions",
+    "hosts",
+    "summary?job=job5",
+    "summary?user=user7",
+    "summary?host=host3",
+    "summary?commit=c7",
+    "summary?module=jit_eval_step",
+    "summary?label=user=user7",
+    "summary?label=team=team2",
+    "summary?label=cluster=eu",
+    "summary?label=queue=q9",
+    "summary?job=job5&host=host2",
+    "summary?user=user7&host=host1",
+]
 
 
 def text(path):
@@ -57,6 +73,7 @@ def percentile_95(took):
 
 
 # ---- files ----
+
 
 def write_files(folder, count):
     trace = inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)})
@@ -89,7 +106,13 @@ def processor_seconds(database):
 
 def index(what, binary, database, folder, shards=1, labels=("--label-path={job}/{commit}",)):
     began, server = time.monotonic(), processor_seconds(database)
-    running = [subprocess.Popen([binary, "index", folder, "--catalog=" + database.url, *labels, f"--shard={at}/{shards}"], stderr=subprocess.DEVNULL) for at in range(shards)]
+    running = [
+        subprocess.Popen(
+            [binary, "index", folder, "--catalog=" + database.url, *labels, f"--shard={at}/{shards}"],
+            stderr=subprocess.DEVNULL,
+        )
+        for at in range(shards)
+    ]
     own = 0
     for process in running:
         _, status, usage = os.wait4(process.pid, 0)
@@ -103,7 +126,9 @@ def index(what, binary, database, folder, shards=1, labels=("--label-path={job}/
 def measure_files(binary, database, count, shards):
     with tempfile.TemporaryDirectory() as folder:
         write_files(folder, count)
-        subprocess.run([binary, "index", folder, "--out=" + os.devnull], check=True, stderr=subprocess.DEVNULL)  # so that no first reading waits for the disk
+        subprocess.run(
+            [binary, "index", folder, "--out=" + os.devnull], check=True, stderr=subprocess.DEVNULL
+        )  # so that no first reading waits for the disk
         table(f"{count} small traces", "by the clock", "memviewd's processor time", "PostgreSQL's")
         database.execute(EMPTY)
         index("all new", binary, database, folder)
@@ -118,6 +143,7 @@ def measure_files(binary, database, count, shards):
 
 # ---- a million rows ----
 
+
 def plan_of(database, path):
     sql = re.sub(r":(\w+)", "7", re.sub(r"(?m)^(\\set|--).*\n", "", text(path)))
     return [row["QUERY PLAN"] for row in database.rows("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + sql)]
@@ -126,9 +152,29 @@ def plan_of(database, path):
 def ask_database(database, path, runs):
     """milliseconds of each run"""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([f"{database.programs}/pgbench", "-n", "-h", "127.0.0.1", "-p", str(database.port), "-U", postgres.USER, "-f", path, "-t", str(runs),
-                        "-l", "--log-prefix=" + os.path.join(folder, "log"), postgres.DATABASE],
-                       check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env={**os.environ, "PGPASSWORD": database.password})
+        subprocess.run(
+            [
+                f"{database.programs}/pgbench",
+                "-n",
+                "-h",
+                "127.0.0.1",
+                "-p",
+                str(database.port),
+                "-U",
+                postgres.USER,
+                "-f",
+                path,
+                "-t",
+                str(runs),
+                "-l",
+                "--log-prefix=" + os.path.join(folder, "log"),
+                postgres.DATABASE,
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PGPASSWORD": database.password},
+        )
         (log,) = glob.glob(os.path.join(folder, "log.*"))
         return [int(line.split()[2]) / 1000 for line in text(log).splitlines()]
 
@@ -147,7 +193,12 @@ def measure_queries(database, runs):
             os.chmod(own.name, 0o644)
             count, server = max(runs // 20, 3), processor_seconds(database)
             took = ask_database(database, own.name, count)
-        line(os.path.basename(path), f"{statistics.median(took):.0f} ms", f"{percentile_95(took):.0f} ms", f"{(processor_seconds(database) - server) * 1000 / count:.0f} ms")
+        line(
+            os.path.basename(path),
+            f"{statistics.median(took):.0f} ms",
+            f"{percentile_95(took):.0f} ms",
+            f"{(processor_seconds(database) - server) * 1000 / count:.0f} ms",
+        )
     for path in paths:
         print(f"\n{os.path.basename(path)}:\n    " + "\n    ".join(plan_of(database, path)), flush=True)
 
@@ -155,21 +206,49 @@ def measure_queries(database, runs):
 def measure_page(binary, database, runs):
     with harness.Toolbox(binary, None) as toolbox:
         daemon = toolbox.serve("--catalog=" + database.url)
-        table("question", "first", "median", "95th percentile", "memviewd's processor time", "PostgreSQL's", "points or rows")
+        table(
+            "question",
+            "first",
+            "median",
+            "95th percentile",
+            "memviewd's processor time",
+            "PostgreSQL's",
+            "points or rows",
+        )
         for question in QUESTIONS:
             took, own, server = [], processor_seconds_of(daemon.process.pid), processor_seconds(database)
             for run in range(runs):
                 began = time.monotonic()
-                data = daemon.get_json(f"/api/v1/fleet/{question}{'&' if '?' in question else '?'}until={FAR_MS + run}")["data"]
+                data = daemon.get_json(
+                    f"/api/v1/fleet/{question}{'&' if '?' in question else '?'}until={FAR_MS + run}"
+                )["data"]
                 took.append((time.monotonic() - began) * 1000)
-            each = [(now - before) * 1000 / runs for now, before in ((processor_seconds_of(daemon.process.pid), own), (processor_seconds(database), server))]
-            line(f"`{question}`", f"{took[0]:.0f} ms", f"{statistics.median(took):.0f} ms", f"{percentile_95(took):.0f} ms", *(f"{one:.0f} ms" for one in each), data.get("record_count", ""))
+            each = [
+                (now - before) * 1000 / runs
+                for now, before in (
+                    (processor_seconds_of(daemon.process.pid), own),
+                    (processor_seconds(database), server),
+                )
+            ]
+            line(
+                f"`{question}`",
+                f"{took[0]:.0f} ms",
+                f"{statistics.median(took):.0f} ms",
+                f"{percentile_95(took):.0f} ms",
+                *(f"{one:.0f} ms" for one in each),
+                data.get("record_count", ""),
+            )
 
 
 def measure_regressions(binary, database):
-    database.execute("INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, changed_at, settled_at) "
-                     "SELECT memviewd.series_id(job, module, kind, memory_space, configuration), job, module, kind, memory_space, configuration, '', now(), now() "
-                     "FROM (SELECT DISTINCT job, module, kind, memory_space, configuration FROM memviewd.points WHERE job IS NOT NULL) AS series")
+    database.execute(
+        "INSERT INTO memviewd.series_changes (series_id, job, module, kind, memory_space, configuration, logdir, "
+        "changed_at, settled_at) "
+        "SELECT memviewd.series_id(job, module, kind, memory_space, configuration), job, module, kind, memory_space, "
+        "configuration, '', now(), now() "
+        "FROM (SELECT DISTINCT job, module, kind, memory_space, configuration FROM memviewd.points WHERE job IS NOT "
+        "NULL) AS series"
+    )
     count = database.value("SELECT count(*) FROM memviewd.settled_series")
     table("regressions", "by the clock", "memviewd's processor time", "PostgreSQL's")
     with tempfile.TemporaryDirectory() as folder:
@@ -184,8 +263,11 @@ def measure_million(binary, database, runs):
     database.execute("VACUUM ANALYZE")
     print(f"\nA million rows, made in {time.monotonic() - began:.0f} s.")
     table("table or index", "size")
-    for row in database.rows("SELECT relname, pg_size_pretty(pg_relation_size(oid)) AS size FROM pg_class WHERE relnamespace = 'memviewd'::regnamespace AND pg_relation_size(oid) > 1 << 20 "
-                             "ORDER BY pg_relation_size(oid) DESC"):
+    for row in database.rows(
+        "SELECT relname, pg_size_pretty(pg_relation_size(oid)) AS size FROM pg_class WHERE relnamespace = "
+        "'memviewd'::regnamespace AND pg_relation_size(oid) > 1 << 20 "
+        "ORDER BY pg_relation_size(oid) DESC"
+    ):
         line(row["relname"], row["size"])
     measure_page(binary, database, max(runs // 10, 2))
     measure_regressions(binary, database)
@@ -201,7 +283,11 @@ def main():
     parser.add_argument("--skip", choices=["files", "million"], action="append", default=[])
     options = parser.parse_args()
     binary = os.path.abspath(options.binary)
-    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the beginning; {shutil.disk_usage(tempfile.gettempdir()).free >> 30} GiB free", flush=True)
+    print(
+        f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} at the beginning; "
+        f"{shutil.disk_usage(tempfile.gettempdir()).free >> 30} GiB free",
+        flush=True,
+    )
     with postgres.Postgres(is_safe=True) as database:
         if "files" not in options.skip:
             measure_files(binary, database, options.files, [int(each) for each in options.shards.split(",")])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd index --objects: rows of objects that others name, the same in any order and any number of processes; and the examples
-of docs/operate/fleet.md and docs/operate/deploy, each run as it is written."""
+"""memviewd index --objects: rows of objects that others name, the same in any order and any number of processes; and
+the examples of docs/operate/fleet.md and docs/operate/deploy, each run as it is written."""
+
 import base64
 import json
 import os
@@ -30,7 +31,13 @@ def profiles(t):
 
 
 def index(t, lines, *more, status=0):
-    done = subprocess.run([t.binary, "index", "--objects=-", *more], input="".join(line + "\n" for line in lines), capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [t.binary, "index", "--objects=-", *more],
+        input="".join(line + "\n" for line in lines),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     equal(done.returncode, status, done.stderr)
     return done.stdout.splitlines(), done.stderr
 
@@ -57,7 +64,14 @@ def test_one_path_has_one_id_however_it_is_spelled(t, _):
     (path,) = [path for path in paths if path.endswith("memory9.prof") and "memprof" in path]
     inner = os.path.relpath(path, folder)
     made = {}
-    for spelling in (path, f"file://{path}", f"{folder}//{inner}", f"{folder}/./{inner}", f"{folder}/quiet/../{inner}", os.path.relpath(path, os.getcwd())):
+    for spelling in (
+        path,
+        f"file://{path}",
+        f"{folder}//{inner}",
+        f"{folder}/./{inner}",
+        f"{folder}/quiet/../{inner}",
+        os.path.relpath(path, os.getcwd()),
+    ):
         for base in (folder, folder + "/", f"{folder}/./", os.path.join(folder, "ann"), "/"):
             (row,) = index(t, [spelling], base)[0]
             made.setdefault(json.loads(row)["id"], []).append((spelling, base))
@@ -72,22 +86,64 @@ def test_labels_are_those_of_the_folder(t, _):
     with open(os.path.join(folder, "ann", "memviewd.json"), "w", encoding="utf-8") as file:
         json.dump({"cluster": "eu"}, file)
     rows, _ = index(t, paths, folder, "--label-path={user}/{job}/{commit}")
-    equal({(row["user_name"], row["commit"], row["labels"]) for row in map(json.loads, rows)},
-          {("ann", "c1", json.dumps({"cluster": "eu", "commit": "c1", "job": job, "user": "ann"}, separators=(",", ":"))) for job in ("dumps", "programs", "memprof", "torch", "demo")})
+    equal(
+        {(row["user_name"], row["commit"], row["labels"]) for row in map(json.loads, rows)},
+        {
+            (
+                "ann",
+                "c1",
+                json.dumps({"cluster": "eu", "commit": "c1", "job": job, "user": "ann"}, separators=(",", ":")),
+            )
+            for job in ("dumps", "programs", "memprof", "torch", "demo")
+        },
+    )
 
 
 def test_bad_lines_are_named_and_the_rest_goes_on(t, _):
     folder, paths = profiles(t)
     good = [path for path in paths if path.endswith(".prof")][0]
-    lines = [good, folder + "/gone.prof", "", "s3://other/x.prof", "az://a/b.prof", "{", '{"a": 1}', "/etc/passwd.log", folder + "/quiet", "x\0y", "https://u:p@h/x.prof", "z.prof", good]
+    lines = [
+        good,
+        folder + "/gone.prof",
+        "",
+        "s3://other/x.prof",
+        "az://a/b.prof",
+        "{",
+        '{"a": 1}',
+        "/etc/passwd.log",
+        folder + "/quiet",
+        "x\0y",
+        "https://u:p@h/x.prof",
+        "z.prof",
+        good,
+    ]
     rows, said = index(t, lines, folder, status=2)
     equal(len(rows), 2)
-    for number, reason in ((2, "no such file or folder"), (4, "lies below none of the paths"), (5, "Azure storage is not read"), (6, "is no JSON"), (7, "JSON that is no event"),
-                           (8, "lies below none"), (10, "holds a NUL"), (11, "lies below none"), (12, "lies below none")):
+    for number, reason in (
+        (2, "no such file or folder"),
+        (4, "lies below none of the paths"),
+        (5, "Azure storage is not read"),
+        (6, "is no JSON"),
+        (7, "JSON that is no event"),
+        (8, "lies below none"),
+        (10, "holds a NUL"),
+        (11, "lies below none"),
+        (12, "lies below none"),
+    ):
         assert re.search(rf"(?m)^memviewd: line {number}: .*{reason}", said), (number, reason, said)
     assert "line 1:" not in said and "line 3:" not in said and "line 13:" not in said, said
-    for more, reason in ((("--catalog=postgresql://h/d",), "excludes"), (("--shard=0/2",), "excludes"), ((), "wants a PATH")):
-        done = subprocess.run([t.binary, "index", "--objects=-", *more, *([folder] if more else [])], input="", capture_output=True, text=True, timeout=60)
+    for more, reason in (
+        (("--catalog=postgresql://h/d",), "excludes"),
+        (("--shard=0/2",), "excludes"),
+        ((), "wants a PATH"),
+    ):
+        done = subprocess.run(
+            [t.binary, "index", "--objects=-", *more, *([folder] if more else [])],
+            input="",
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         equal(done.returncode, 2)
         assert reason in done.stderr, done.stderr
 
@@ -96,7 +152,11 @@ def test_a_link_stays_below_the_path(t, _):
     folder, paths = profiles(t)
     path = [path for path in paths if path.endswith("memory9.prof") and "memprof" in path][0]
     shutil.copy(path, os.path.join(t.folder("elsewhere"), "other.prof"))
-    for target, name in ((os.path.relpath(path, folder), "within.prof"), ("../elsewhere/other.prof", "out.prof"), (t.folder("elsewhere"), "away")):
+    for target, name in (
+        (os.path.relpath(path, folder), "within.prof"),
+        ("../elsewhere/other.prof", "out.prof"),
+        (t.folder("elsewhere"), "away"),
+    ):
         os.symlink(target, os.path.join(folder, name))
     equal(index(t, [f"{folder}/within.prof"], folder)[0], index(t, [path], folder)[0])
     for name in ("out.prof", "away/other.prof"):
@@ -127,7 +187,12 @@ def test_lines_without_end(t, _):
         file.truncate(many_bytes)  # of zeros that take no room
         file.seek(many_bytes)
         file.write(f"\n{good}".encode())
-    process = subprocess.Popen([t.binary, "index", f"--objects={file.name}", folder], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [t.binary, "index", f"--objects={file.name}", folder],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     with process.stderr:
         said = process.stderr.read()
     _, status, used = os.wait4(process.pid, 0)
@@ -138,24 +203,44 @@ def test_lines_without_end(t, _):
 
 
 def s3_event(key, name="ObjectCreated:Put"):
-    return {"Records": [{"eventName": name, "s3": {"bucket": {"name": "b"}, "object": {"key": urllib.parse.quote_plus(key)}}}]}
+    return {
+        "Records": [
+            {"eventName": name, "s3": {"bucket": {"name": "b"}, "object": {"key": urllib.parse.quote_plus(key)}}}
+        ]
+    }
 
 
 def test_events_name_their_objects(t, _):
     key = "ann/job a/h+1/é.txt"
     events = [
-        s3_event(key), {"Type": "Notification", "Message": json.dumps(s3_event(key))}, {"Body": json.dumps({"Message": json.dumps(s3_event(key))})},
-        {"Records": [{"body": json.dumps(s3_event(key))}]}, {"Records": [{"Sns": {"Message": json.dumps(s3_event(key))}}]},
+        s3_event(key),
+        {"Type": "Notification", "Message": json.dumps(s3_event(key))},
+        {"Body": json.dumps({"Message": json.dumps(s3_event(key))})},
+        {"Records": [{"body": json.dumps(s3_event(key))}]},
+        {"Records": [{"Sns": {"Message": json.dumps(s3_event(key))}}]},
         {"detail-type": "Object Created", "detail": {"bucket": {"name": "b"}, "object": {"key": key}}},
     ]
-    gcs = [{"kind": "storage#object", "bucket": "b", "name": key}, {"attributes": {"bucketId": "b", "objectId": key, "eventType": "OBJECT_FINALIZE"}},
-           {"message": {"attributes": {"bucketId": "b", "objectId": key, "eventType": "OBJECT_FINALIZE"}, "data": base64.b64encode(b"{}").decode()}}]
+    gcs = [
+        {"kind": "storage#object", "bucket": "b", "name": key},
+        {"attributes": {"bucketId": "b", "objectId": key, "eventType": "OBJECT_FINALIZE"}},
+        {
+            "message": {
+                "attributes": {"bucketId": "b", "objectId": key, "eventType": "OBJECT_FINALIZE"},
+                "data": base64.b64encode(b"{}").decode(),
+            }
+        },
+    ]
     for scheme, one in [("s3", event) for event in events] + [("gs", event) for event in gcs]:
         _, said = index(t, [json.dumps(one)], t.folder(), status=2)
         assert said.startswith(f"memviewd: line 1: {scheme}://b/{key}: lies below none"), (one, said)
-    removed = [s3_event(key, "ObjectRemoved:Delete"), {"detail-type": "Object Deleted", "detail": {"bucket": {"name": "b"}, "object": {"key": key}}},
-               {"attributes": {"bucketId": "b", "objectId": key, "eventType": "OBJECT_DELETE"}}]
-    _, said = index(t, [json.dumps(one) for one in removed] + ['{"Event": "s3:TestEvent", "Service": "Amazon S3"}'], t.folder())
+    removed = [
+        s3_event(key, "ObjectRemoved:Delete"),
+        {"detail-type": "Object Deleted", "detail": {"bucket": {"name": "b"}, "object": {"key": key}}},
+        {"attributes": {"bucketId": "b", "objectId": key, "eventType": "OBJECT_DELETE"}},
+    ]
+    _, said = index(
+        t, [json.dumps(one) for one in removed] + ['{"Event": "s3:TestEvent", "Service": "Amazon S3"}'], t.folder()
+    )
     assert "0 rows of 0 objects; 0 of other kinds, 3 removed, 0 that could not be taken" in said, said
     deep = s3_event(key)
     for _ in range(8):
@@ -165,27 +250,44 @@ def test_events_name_their_objects(t, _):
 
 # ---- engines ----
 
+
 def examples():
     """{word: command} of the section in fleet.md"""
     with open(os.path.join(ROOT, "docs", "operate", "fleet.md"), encoding="utf-8") as file:
         section = re.search(r"(?ms)^## One object at a time$(.*?)^## ", file.read())[1]
     commands = re.findall(r"(?m)^    (.+(?:\n        .+)*)", section)
-    return {word: command for command in commands for word in ("xargs", "parallel", "duckdb") if re.search(rf"\b{word}\b", command)}
+    return {
+        word: command
+        for command in commands
+        for word in ("xargs", "parallel", "duckdb")
+        if re.search(rf"\b{word}\b", command)
+    }
 
 
 def run_here(t, command, **environ):
     folder = t.folder("bin")
     if not os.path.exists(f"{folder}/memviewd"):
         os.symlink(t.binary, f"{folder}/memviewd")
-    done = subprocess.run(["bash", "-euc", command.replace("/profiles", t.folder("profiles"))], capture_output=True, text=True, cwd=t.folder("work"), timeout=300,
-                          env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", **environ})
+    done = subprocess.run(
+        ["bash", "-euc", command.replace("/profiles", t.folder("profiles"))],
+        capture_output=True,
+        text=True,
+        cwd=t.folder("work"),
+        timeout=300,
+        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", **environ},
+    )
     equal(done.returncode, 0, done.stderr)
     return done.stdout
 
 
 def made(t):
     folder = t.folder("work")
-    return sorted(line for name in os.listdir(folder) if name.endswith(".ndjson") for line in open(os.path.join(folder, name), encoding="utf-8"))
+    return sorted(
+        line
+        for name in os.listdir(folder)
+        if name.endswith(".ndjson")
+        for line in open(os.path.join(folder, name), encoding="utf-8")
+    )
 
 
 def expected(t, paths, folder, *more):
@@ -217,7 +319,7 @@ def test_slurm(t, _):
     with open(os.path.join(DEPLOY, "objects-slurm.sh"), encoding="utf-8") as file:
         script = file.read()
     first, last = map(int, re.search(r"(?m)^#SBATCH --array=(\d+)-(\d+)$", script).groups())
-    for at in [*range(first, last + 1), first]: # one that is requeued writes the same once more
+    for at in [*range(first, last + 1), first]:  # one that is requeued writes the same once more
         run_here(t, script, SLURM_ARRAY_TASK_ID=str(at), SLURM_ARRAY_TASK_COUNT=str(last + 1))
     equal(made(t), expected(t, paths, folder, "--label-path={user}/{job}/{commit}"))
 
@@ -240,7 +342,11 @@ def test_kubernetes(t, _):
     with open(acknowledge, "w", encoding="utf-8") as file:
         file.write(f"#!/bin/sh\ncat \"$1\" >> '{t.folder('work')}/done'\n")
     os.chmod(acknowledge, 0o755)
-    script = container["command"][2].replace("/tmp/lines", t.folder("work") + "/lines").replace("/rows/", t.folder("work") + "/")
+    script = (
+        container["command"][2]
+        .replace("/tmp/lines", t.folder("work") + "/lines")
+        .replace("/rows/", t.folder("work") + "/")
+    )
     for at in range(count):
         run_here(t, script, JOB_COMPLETION_INDEX=str(at), POD_NAME=f"memviewd-objects-{at}")
     equal(made(t), expected(t, paths, folder))
@@ -254,8 +360,12 @@ def test_duckdb_reads_them_each_once(t, _):
     for name, lines in (("a", rows[::2]), ("b", rows[1::2]), ("again", rows[:7])):
         t.write(f"../work/rows-{name}.ndjson", "".join(lines).encode())
     sql = re.search(r'duckdb -c "(.+)"$', examples()["duckdb"], re.S)[1]
-    (count,) = tools.ask("import duckdb, json, sys; duckdb.sql(sys.argv[1]); print(json.dumps(duckdb.sql(\"SELECT count(*), count(DISTINCT id) FROM 'rows.parquet'\").fetchall()))",
-                         sql, folder=t.folder("work"))
+    (count,) = tools.ask(
+        'import duckdb, json, sys; duckdb.sql(sys.argv[1]); print(json.dumps(duckdb.sql("SELECT count(*), '
+        "count(DISTINCT id) FROM 'rows.parquet'\").fetchall()))",
+        sql,
+        folder=t.folder("work"),
+    )
     equal(count, [len(rows), len(rows)])
 
 
@@ -266,18 +376,30 @@ def test_a_catalog_of_before_has_the_new_ids(t, database):
     run = [t.binary, "index", folder, os.path.join(folder, "ann"), f"--catalog={database.url}"]
     equal(subprocess.run(run, capture_output=True, timeout=300, check=False).returncode, 0)
     # As there were no configurations, points are those without one.
-    database.execute("UPDATE memviewd.rows SET configuration = NULL; SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.rows UNION SELECT point_id FROM memviewd.points))")
-    ids = "SELECT file_id, file, kind, CASE WHEN kind = 'module' THEN '' ELSE id END AS id FROM memviewd.rows ORDER BY file_id, kind, failure, module"
+    database.execute(
+        "UPDATE memviewd.rows SET configuration = NULL; SELECT memviewd.points_refresh(array(SELECT point_id FROM "
+        "memviewd.rows UNION SELECT point_id FROM memviewd.points))"
+    )
+    ids = (
+        "SELECT file_id, file, kind, CASE WHEN kind = 'module' THEN '' ELSE id END AS id FROM memviewd.rows ORDER "
+        "BY file_id, kind, failure, module"
+    )
     before, points = database.rows(ids), "SELECT point_id, row_count FROM memviewd.points ORDER BY point_id"
     points_before = database.rows(points)
     assert len({row["kind"] for row in before}) >= 4, before
     rounds.as_of_version(database, 5)
-    database.execute("ALTER TABLE memviewd.rows DROP CONSTRAINT rows_file_id_fkey; UPDATE memviewd.files SET file_id = md5(file_id); "
-                     "UPDATE memviewd.rows SET file_id = md5(file_id), id = md5(id); UPDATE memviewd.points SET row_id = md5(row_id); "
-                     # the same files below another root, as each root had ids of its own
-                     f"INSERT INTO memviewd.files SELECT md5(file_id), '{folder}/ann', substr(file, 5), file_bytes, modified_at, content_sha256, state, row_count, indexed_at - interval '1 day' "
-                     f"FROM memviewd.files WHERE logdir = '{folder}' AND file LIKE 'ann/%'; "
-                     "ALTER TABLE memviewd.rows ADD CONSTRAINT rows_file_id_fkey FOREIGN KEY (file_id) REFERENCES memviewd.files ON DELETE CASCADE")
+    database.execute(
+        "ALTER TABLE memviewd.rows DROP CONSTRAINT rows_file_id_fkey; UPDATE memviewd.files SET file_id = "
+        "md5(file_id); "
+        "UPDATE memviewd.rows SET file_id = md5(file_id), id = md5(id); UPDATE memviewd.points SET row_id = "
+        "md5(row_id); "
+        # the same files below another root, as each root had ids of its own
+        f"INSERT INTO memviewd.files SELECT md5(file_id), '{folder}/ann', substr(file, 5), file_bytes, modified_at, "
+        f"content_sha256, state, row_count, indexed_at - interval '1 day' "
+        f"FROM memviewd.files WHERE logdir = '{folder}' AND file LIKE 'ann/%'; "
+        "ALTER TABLE memviewd.rows ADD CONSTRAINT rows_file_id_fkey FOREIGN KEY (file_id) REFERENCES memviewd.files "
+        "ON DELETE CASCADE"
+    )
     failure = database.value("SELECT id FROM memviewd.rows WHERE kind = 'failure' AND file LIKE '%job.log'")
     database.execute(f"INSERT INTO memviewd.notices (id, kind, body) VALUES ('{failure}', 'failure', '{{}}')")
     done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
@@ -286,4 +408,7 @@ def test_a_catalog_of_before_has_the_new_ids(t, database):
     equal(database.rows(ids), before)
     equal(database.rows(points), points_before)
     equal(database.rows("SELECT count(*) AS n FROM memviewd.notices JOIN memviewd.rows USING (id)"), [{"n": "1"}])
-    equal(database.rows("SELECT count(*) AS n FROM memviewd.points JOIN memviewd.rows ON id = row_id"), [{"n": str(len(points_before))}])
+    equal(
+        database.rows("SELECT count(*) AS n FROM memviewd.points JOIN memviewd.rows ON id = row_id"),
+        [{"n": str(len(points_before))}],
+    )

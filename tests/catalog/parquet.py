@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parquet, as DuckDB reads it, has the rows of the catalog: what docs/operate/fleet.md says of both."""
+
 import os
 import re
 
@@ -24,7 +25,9 @@ def test_parquet_has_the_rows_of_the_catalog(t, database):
     labels = ("--label=job=2026-01-01", "--label=commit=12345678", "--label=user=1e5", "--label=is_last=true")
     folder = t.folder("parts")
     for at in range(3):
-        done = t.run("index", t.fixtures, *labels, "--format=parquet", f"--shard={at}/3", f"--out={folder}/part-{at}.parquet")
+        done = t.run(
+            "index", t.fixtures, *labels, "--format=parquet", f"--shard={at}/3", f"--out={folder}/part-{at}.parquet"
+        )
         equal(done.returncode, 0, done.stderr)
     writing.index(t, database, t.fixtures, *labels)
     equal(writing.by_id(tools.ask(READ, documented(), folder=folder)), writing.by_id(writing.kept(database)))

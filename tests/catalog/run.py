@@ -4,10 +4,11 @@
 
   run.py --binary PATH [--only TEXT]...
 
-Each file here that is named in THEMES (with --only engines, engines.py) is a theme, each function in it that begins with
-test_ a test: it gets a Toolbox of tests/http/harness.py, and an empty database. The last line is "N passed, N failed, N skipped"; without PostgreSQL, or a
-memviewd without libpq, all are skipped.
+Each file here that is named in THEMES (with --only engines, engines.py) is a theme, each function in it that begins
+with test_ a test: it gets a Toolbox of tests/http/harness.py, and an empty database. The last line is "N passed, N
+failed, N skipped"; without PostgreSQL, or a memviewd without libpq, all are skipped.
 """
+
 import os
 import subprocess
 import sys
@@ -19,7 +20,20 @@ import harness  # noqa: E402: its folder is added above
 import postgres  # noqa: E402
 import running  # noqa: E402
 
-THEMES = ["asking", "writing", "parquet", "loading", "queries", "deploying", "fleet_pages", "baseline", "rounds", "known_series", "objects", "programs"]
+THEMES = [
+    "asking",
+    "writing",
+    "parquet",
+    "loading",
+    "queries",
+    "deploying",
+    "fleet_pages",
+    "baseline",
+    "rounds",
+    "known_series",
+    "objects",
+    "programs",
+]
 BY_HAND = "engines"  # needs what is fetched on purpose: run only where it is asked for
 
 
@@ -27,11 +41,13 @@ def on_empty(function):
     def test(toolbox, database):
         database.execute("DROP SCHEMA IF EXISTS memviewd CASCADE")
         function(toolbox, database)
+
     return test
 
 
 def run_all(tests, binary):
     with postgres.Postgres() as database:
+
         def run_one(name, function):
             return running.run_one(name, on_empty(function), harness.Toolbox(binary, None), database)
 
@@ -43,7 +59,9 @@ def run_all(tests, binary):
 def main():
     options = running.parser_of(__doc__).parse_args()
     tests = running.chosen_of([BY_HAND] if options.only and BY_HAND in options.only else THEMES, options.only)
-    told = subprocess.run([os.path.abspath(options.binary), "--version"], stdout=subprocess.PIPE, check=True, text=True).stdout
+    told = subprocess.run(
+        [os.path.abspath(options.binary), "--version"], stdout=subprocess.PIPE, check=True, text=True
+    ).stdout
     try:
         if "libpq" not in told:
             raise postgres.Missing("libpq, which this memviewd was built without")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packages of PyPI, which make build/catalog-tools/ready fetches: asked by a Python of their own."""
+
 import json
 import os
 import subprocess

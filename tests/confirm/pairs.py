@@ -3,18 +3,21 @@
 
   pairs.py --binary memviewd --libtpu PATH --shared DIR [--every]
 
-Prints for each pair what the real changed program takes, what is predicted and what `whatif --confirm` finds. Exit status 1
-where the base is byte-exact in fewer than 90 % of the pairs, or of these (donate, batch, sequence, checkpoint, shard) fewer
-than 90 % of the changed programs are. Casts are told and not counted: a program does not say which types its source asks
-for. Without --every only programs that compile in seconds.
+Prints for each pair what the real changed program takes, what is predicted and what `whatif --confirm` finds. Exit
+status 1 where the base is byte-exact in fewer than 90 % of the pairs, or of these (donate, batch, sequence, checkpoint,
+shard) fewer than 90 % of the changed programs are. Casts are told and not counted: a program does not say which types
+its source asks for. Without --every only programs that compile in seconds.
 """
+
 import argparse
 import json
 import os
 import subprocess
 import sys
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"))  # behind our own: both have a module "whatif"
+sys.path.append(
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden")
+)  # behind our own: both have a module "whatif"
 from members import loads  # noqa: E402: its folder is added above
 
 QUICK = {"mlp.half-batch", "mlp.remat", "kv.donate", "fsdp.shard4"}
@@ -25,8 +28,18 @@ TABLES_ALONE = {"kv.half-batch": 32768}
 
 
 def confirm(arguments, folder, changes):
-    command = [arguments.binary, "whatif", folder, "--json", "--confirm", f"--libtpu={arguments.libtpu}", f"--topology={TOPOLOGY}"]
-    done = subprocess.run(command + [f"--change={change}" for change in changes], capture_output=True, text=True, check=False)
+    command = [
+        arguments.binary,
+        "whatif",
+        folder,
+        "--json",
+        "--confirm",
+        f"--libtpu={arguments.libtpu}",
+        f"--topology={TOPOLOGY}",
+    ]
+    done = subprocess.run(
+        command + [f"--change={change}" for change in changes], capture_output=True, text=True, check=False
+    )
     modules = loads(done.stdout)["modules"] if done.stdout else []
     return (modules[0]["confirmed"], "") if modules else (None, done.stderr.strip().splitlines()[-1])
 
@@ -38,13 +51,17 @@ def mib(figure):
 def run(arguments):
     """(passed, failed) of the table"""
     bases = pairs = exact = counted = 0
-    print(f"{'pair':20} {'change':24} {'before':>10} {'predicted':>10} {'confirmed':>10} {'real':>10} {'difference':>12}")
+    print(
+        f"{'pair':20} {'change':24} {'before':>10} {'predicted':>10} {'confirmed':>10} {'real':>10} {'difference':>12}"
+    )
     with open(os.path.join(arguments.shared, "data", "whatif", "actual.json"), encoding="utf-8") as file:
         table = json.load(file)
     for pair, truth in table.items():
         if (not arguments.every and pair not in QUICK) or not truth["change"][0].startswith(ASKED):
             continue
-        said, reason = confirm(arguments, os.path.join(arguments.shared, "data", "whatif", truth["base"]), truth["change"])
+        said, reason = confirm(
+            arguments, os.path.join(arguments.shared, "data", "whatif", truth["base"]), truth["change"]
+        )
         after, predicted = said and said["total_bytes_after"], said and said["predicted_total_bytes"]
         real = truth["total_bytes_after"] + TABLES_ALONE.get(pair, 0)
         is_base = bool(said) and said["state"] in ("confirmed", "refuted", "partial")
@@ -54,8 +71,12 @@ def run(arguments):
         is_near = truth["change"][0].startswith("shard") and after is not None and abs(after - real) <= real / 100
         exact += is_counted and (after == real or is_near)
         difference = f"{after - real:,}" if after is not None else "-"
-        print(f"{pair:20} {' '.join(truth['change']):24} {mib(truth['total_bytes_before'])} {mib(predicted)} {mib(after)} {mib(real)} "
-              f"{difference:>12}{'' if is_base else '  ' + (said['sentence'] if said else reason)[-150:]}", flush=True)
+        print(
+            f"{pair:20} {' '.join(truth['change']):24} {mib(truth['total_bytes_before'])} {mib(predicted)} "
+            f"{mib(after)} {mib(real)} "
+            f"{difference:>12}{'' if is_base else '  ' + (said['sentence'] if said else reason)[-150:]}",
+            flush=True,
+        )
     print(f"base byte-exact: {bases} of {pairs}; changed program byte-exact: {exact} of {counted} (casts not counted)")
     is_good = bases >= 0.9 * pairs and exact >= 0.9 * counted > 0
     return int(is_good), int(not is_good)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""demo.py --binary PATH --shared DIR: what story.py tries, brought up and left running until Ctrl-C (scripts/fleet-demo)."""
+"""demo.py --binary PATH --shared DIR: what story.py tries, brought up and left running until Ctrl-C
+(scripts/fleet-demo)."""
+
 import argparse
 import os
 import signal
@@ -16,14 +18,17 @@ from place import Place  # noqa: E402
 
 
 def show(place, nginx):
-    print(f"""
+    print(
+        f"""
 page           https://127.0.0.1:{nginx.port}/   as {USER}, password {PASSWORD}; its certificate is its own
 fleet          https://127.0.0.1:{nginx.port}/?tool=fleet
-replicas       {', '.join(f'http://127.0.0.1:{port}' for port in place.ports)}, behind nginx
+replicas       {", ".join(f"http://127.0.0.1:{port}" for port in place.ports)}, behind nginx
 catalog        {place.database.url}
-buckets        {place.environ['AWS_ENDPOINT_URL_S3']} (S3), {place.environ['STORAGE_EMULATOR_HOST']} (GCS)
+buckets        {place.environ["AWS_ENDPOINT_URL_S3"]} (S3), {place.environ["STORAGE_EMULATOR_HOST"]} (GCS)
 Ctrl-C ends all of it. What the webhook is told:
-""", flush=True)
+""",
+        flush=True,
+    )
 
 
 def sentence_of(message):
@@ -33,9 +38,13 @@ def sentence_of(message):
 
 
 def tell(place, seen):
-    for message in place.receiver.taken[len(seen):]:
+    for message in place.receiver.taken[len(seen) :]:
         seen.append(message)
-        print(f"  {message['kind']}: {message['logdir']}/{message['file']} (job {message['job']}, commit {message['commit']}): {sentence_of(message)}", flush=True)
+        print(
+            f"  {message['kind']}: {message['logdir']}/{message['file']} (job {message['job']}, commit "
+            f"{message['commit']}): {sentence_of(message)}",
+            flush=True,
+        )
 
 
 def main():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--notify-format: each body is taken by those it is for: Slack's SDK, the schema of Adaptive Cards, the SDK of CloudEvents, and an
-Alertmanager that is started here."""
+"""--notify-format: each body is taken by those it is for: Slack's SDK, the schema of Adaptive Cards, the SDK of
+CloudEvents, and an Alertmanager that is started here."""
+
 import contextlib
 import glob
 import importlib
@@ -41,11 +42,24 @@ def fail(t, where):
 
 def messages(t, form):
     """what a receiver of that form is sent of a failure, and of a regression that then is gone: in this order"""
-    with Receiver(SECRET, media_type=MEDIA_TYPES.get(form, "application/json"), has_ids=form in ("memviewd", "cloudevents")).running() as receiver, \
-            database_of(t) as database:
+    with (
+        Receiver(
+            SECRET, media_type=MEDIA_TYPES.get(form, "application/json"), has_ids=form in ("memviewd", "cloudevents")
+        ).running() as receiver,
+        database_of(t) as database,
+    ):
+
         def index():
-            done = t.run("index", t.folder(), f"--catalog={database.url}", f"--notify={receiver.url()}", f"--notify-format={form}", f"--notify-secret={secret_file(t)}")
+            done = t.run(
+                "index",
+                t.folder(),
+                f"--catalog={database.url}",
+                f"--notify={receiver.url()}",
+                f"--notify-format={form}",
+                f"--notify-secret={secret_file(t)}",
+            )
             equal(done.returncode, 0, done.stderr)
+
         fail(t, "failed")
         index()
         rounds.write_job(t.folder(), JOB, rounds.DAYS, rounds.BAD_DAY)
@@ -69,7 +83,9 @@ def test_slack_takes_each(t):
             equal(said["text"]["type"], "plain_text", "markup in names stays text")
         equal([block.type for block in parsed], ["header", "section", "section"])
         assert JOB in message["blocks"][0]["text"]["text"], message
-        assert "&lt;!channel&gt; &amp; [co]" in message["text"] and not set("<>") & set(message["text"]), message["text"]
+        assert "&lt;!channel&gt; &amp; [co]" in message["text"] and not set("<>") & set(message["text"]), message[
+            "text"
+        ]
 
 
 def test_teams_takes_each(t):
@@ -82,7 +98,11 @@ def test_teams_takes_each(t):
         equal((message["type"], attachment["contentType"]), ("message", "application/vnd.microsoft.card.adaptive"))
         card = attachment["content"]
         equal([fault.message for fault in validator.iter_errors(card)], [])
-        equal([(line["type"], [run["type"] for run in line["inlines"]]) for line in card["body"]], [("RichTextBlock", ["TextRun"])] * 3, "Markdown in names stays text")
+        equal(
+            [(line["type"], [run["type"] for run in line["inlines"]]) for line in card["body"]],
+            [("RichTextBlock", ["TextRun"])] * 3,
+            "Markdown in names stays text",
+        )
         assert JOB in card["body"][0]["inlines"][0]["text"], card
 
 
@@ -91,11 +111,16 @@ def test_cloudevents_are_read_by_their_sdk(t):
     document = Document(os.path.join(ROOT, "docs", "openapi.yaml"))
     found = []
     for message in messages(t, "cloudevents"):
-        event = http.from_http_event(http.HTTPMessage({"content-type": MEDIA_TYPES["cloudevents"]}, json.dumps(message).encode()))
+        event = http.from_http_event(
+            http.HTTPMessage({"content-type": MEDIA_TYPES["cloudevents"]}, json.dumps(message).encode())
+        )
         data = event.get_data()
         schema = "FailureNotice" if data["kind"] == "failure" else "RegressionNotice"
         equal(list(document.faults(data, document.tree["components"]["schemas"][schema])), [])
-        equal((event.get_id(), event.get_source(), event.get_subject(), event.get_datacontenttype()), (data["id"], t.folder(), JOB, "application/json"))
+        equal(
+            (event.get_id(), event.get_source(), event.get_subject(), event.get_datacontenttype()),
+            (data["id"], t.folder(), JOB, "application/json"),
+        )
         assert event.get_time() is not None, message
         found.append(event.get_type())
     equal(found, ["memviewd.failure", "memviewd.regression", "memviewd.regression_gone"])
@@ -119,8 +144,17 @@ def alertmanager(t):
     config = t.write("../alertmanager.yml", b"route: {receiver: nobody}\nreceivers: [{name: nobody}]\n")
     url = f"http://127.0.0.1:{free_port()}"
     with open(t.write("../alertmanager.log", b""), "wb") as log:
-        started = subprocess.Popen([program, f"--config.file={config}", f"--storage.path={t.folder('../alertmanager')}", f"--web.listen-address={url[7:]}",
-                                    "--cluster.listen-address="], stdout=log, stderr=log)
+        started = subprocess.Popen(
+            [
+                program,
+                f"--config.file={config}",
+                f"--storage.path={t.folder('../alertmanager')}",
+                f"--web.listen-address={url[7:]}",
+                "--cluster.listen-address=",
+            ],
+            stdout=log,
+            stderr=log,
+        )
     try:
         wait_until(lambda: get_json_from(f"{url}/api/v2/status"), what="Alertmanager")
         yield url
@@ -130,15 +164,29 @@ def alertmanager(t):
 
 
 def alerts(url):
-    return {(alert["labels"]["alertname"], alert["labels"]["job"]): alert for alert in get_json_from(f"{url}/api/v2/alerts")}
+    return {
+        (alert["labels"]["alertname"], alert["labels"]["job"]): alert for alert in get_json_from(f"{url}/api/v2/alerts")
+    }
 
 
 def test_alertmanager_has_what_failed_and_what_grew_until_it_is_gone(t):
     with alertmanager(t) as url, database_of(t) as database:
+
         def index():
-            done = t.run("index", t.folder(), f"--catalog={database.url}", f"--notify={url}/api/v2/alerts", "--notify-format=alertmanager")
+            done = t.run(
+                "index",
+                t.folder(),
+                f"--catalog={database.url}",
+                f"--notify={url}/api/v2/alerts",
+                "--notify-format=alertmanager",
+            )
             equal(done.returncode, 0, done.stderr)
-            equal(database.value("SELECT count(*) FROM memviewd.notices WHERE sent_at IS NULL"), "0", "notices that were not taken")
+            equal(
+                database.value("SELECT count(*) FROM memviewd.notices WHERE sent_at IS NULL"),
+                "0",
+                "notices that were not taken",
+            )
+
         fail(t, "failed")
         rounds.write_job(t.folder(), "bert", rounds.DAYS, rounds.BAD_DAY)
         index()
@@ -147,14 +195,20 @@ def test_alertmanager_has_what_failed_and_what_grew_until_it_is_gone(t):
         equal([failed["labels"][name] for name in ("commit", "user")], ["c0ffee", "ann"])
         equal(grown["labels"]["commit"], rounds.commit_of(rounds.BAD_DAY))
         (row,) = t.serve(t.folder(), f"--catalog={database.url}").get_json("/api/v1/fleet/regressions")["data"]["rows"]
-        equal(grown["annotations"]["description"], f"{row['sentence']} {row['plans_sentence']}", "the sentences of the page")
+        equal(
+            grown["annotations"]["description"],
+            f"{row['sentence']} {row['plans_sentence']}",
+            "the sentences of the page",
+        )
         rounds.write_job(t.folder(), "bert", rounds.DAYS, rounds.DAYS + 1)
         index()
         wait_until(lambda: set(alerts(url)) == {("OutOfMemory", JOB)}, what="that the regression is resolved")
 
 
 def test_forms_that_are_none_are_refused(t):
-    for options, reason in ((["--notify-format=email"], "it is memviewd, slack, teams, alertmanager or cloudevents"),
-                            (["--notify-format=slack"], "which is missing")):
+    for options, reason in (
+        (["--notify-format=email"], "it is memviewd, slack, teams, alertmanager or cloudevents"),
+        (["--notify-format=slack"], "which is missing"),
+    ):
         done = t.run("--port=0", t.folder(), *options)
         assert done.returncode == 2 and reason in done.stderr, (options, done.stderr)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `memviewd index --catalog` asks a bucket for: each object once, and of one that is known nothing. Counted by a proxy before
-an S3 of others (buckets.py)."""
+"""What `memviewd index --catalog` asks a bucket for: each object once, and of one that is known nothing. Counted by a
+proxy before an S3 of others (buckets.py)."""
+
 import contextlib
 import json
 import os
@@ -15,7 +16,7 @@ from webhooks import FAILURE, database_of
 sys.path.append(os.path.join(ROOT, "tests", "remote"))
 import servers  # noqa: E402: its folder is added above
 
-QUIET = b"".join(b"step %d loss 2.31\n" % at for at in range(40000)) # more than what is read at once
+QUIET = b"".join(b"step %d loss 2.31\n" % at for at in range(40000))  # more than what is read at once
 
 
 class Bucket:
@@ -42,12 +43,21 @@ class Bucket:
     def serving(self):
         port = free_port()
         command = [PYTHON, os.path.join(ROOT, "tests", "fleet", "buckets.py"), self.folder, str(port), str(free_port())]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
             try:
                 equal(process.stdout.readline(), "ready\n")
                 proxy = servers.Proxy(port, change=self._count)
-                self.environ = {**CLEAN, "HOME": self.t.folder("home"), "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret",
-                                "AWS_EC2_METADATA_DISABLED": "true", "no_proxy": "*", "AWS_ENDPOINT_URL_S3": proxy.url}
+                self.environ = {
+                    **CLEAN,
+                    "HOME": self.t.folder("home"),
+                    "AWS_ACCESS_KEY_ID": "key",
+                    "AWS_SECRET_ACCESS_KEY": "secret",
+                    "AWS_EC2_METADATA_DISABLED": "true",
+                    "no_proxy": "*",
+                    "AWS_ENDPOINT_URL_S3": proxy.url,
+                }
                 self.port = port
                 yield self
                 proxy.stop()
@@ -61,8 +71,16 @@ class Bucket:
 
     def _ask(self, method, path, data, status, headers=()):
         connection = servers.http.client.HTTPConnection("127.0.0.1", self.port)
-        connection.request(method, f"/profiles/{path}", data, {**dict(headers), "Content-Type": "application/octet-stream",
-                                                               "Authorization": "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request"})
+        connection.request(
+            method,
+            f"/profiles/{path}",
+            data,
+            {
+                **dict(headers),
+                "Content-Type": "application/octet-stream",
+                "Authorization": "AWS4-HMAC-SHA256 Credential=key/20260101/us-east-1/s3/aws4_request",
+            },
+        )
         equal(connection.getresponse().status, status)
         connection.close()
 
@@ -75,8 +93,13 @@ class Bucket:
     def index(self, database, *more):
         """what it said, and what it asked for besides lists"""
         self.asked.clear()
-        done = subprocess.run([self.t.binary, "index", "s3://profiles", f"--catalog={database.url}", *more], capture_output=True, text=True,
-                              env={**os.environ, **self.environ}, timeout=300)
+        done = subprocess.run(
+            [self.t.binary, "index", "s3://profiles", f"--catalog={database.url}", *more],
+            capture_output=True,
+            text=True,
+            env={**os.environ, **self.environ},
+            timeout=300,
+        )
         equal(done.returncode, 0, done.stderr)
         return done.stderr, [one for one in self.asked if one[1]]
 
@@ -137,9 +160,14 @@ def test_rows_of_older_rules_are_made_anew_when_that_is_asked_for(t):
     with filled(t) as (bucket, database):
         bucket.index(database)
         made = rows(database)
-        equal(database.rows("SELECT DISTINCT rules_version FROM memviewd.files"), database.rows("SELECT DISTINCT rules_version FROM memviewd.facts"))
+        equal(
+            database.rows("SELECT DISTINCT rules_version FROM memviewd.files"),
+            database.rows("SELECT DISTINCT rules_version FROM memviewd.facts"),
+        )
         equal(bucket.index(database, "--reindex-older-than=0.0.9")[1], [])
-        database.execute("UPDATE memviewd.files SET rules_version = '0.0.9' WHERE logdir = 's3://profiles' AND file LIKE 'job-%'")
+        database.execute(
+            "UPDATE memviewd.files SET rules_version = '0.0.9' WHERE logdir = 's3://profiles' AND file LIKE 'job-%'"
+        )
         database.execute("UPDATE memviewd.facts SET rules_version = '0.0.10' WHERE file = 'quiet/run2/train.log'")
         equal(bucket.index(database)[1], [])
         said, asked = bucket.index(database, "--reindex-older-than=0.0.10")
@@ -149,8 +177,13 @@ def test_rows_of_older_rules_are_made_anew_when_that_is_asked_for(t):
         equal(bucket.index(database, "--reindex-older-than=0.1")[1], [])
         equal(rows(database), made)
         for wrong in ("new", "1.", ".1", "1.2.3.4.5", "1234567", "1,2"):
-            done = subprocess.run([t.binary, "index", "s3://profiles", f"--catalog={database.url}", f"--reindex-older-than={wrong}"],
-                                  capture_output=True, text=True, env={**os.environ, **bucket.environ}, timeout=60)
+            done = subprocess.run(
+                [t.binary, "index", "s3://profiles", f"--catalog={database.url}", f"--reindex-older-than={wrong}"],
+                capture_output=True,
+                text=True,
+                env={**os.environ, **bucket.environ},
+                timeout=60,
+            )
             assert done.returncode == 2 and "it is a version" in done.stderr, (wrong, done.stderr)
 
 
@@ -165,13 +198,28 @@ def test_facts_of_files_that_are_gone_are_forgotten(t):
 
 def test_an_archived_object_is_named_once(t):
     with filled(t) as (bucket, database):
-        for path, storage in (("cold/train.log", "GLACIER"), ("cold/w.xplane.pb", "DEEP_ARCHIVE"), ("cool/train.log", "GLACIER_IR")):
+        for path, storage in (
+            ("cold/train.log", "GLACIER"),
+            ("cold/w.xplane.pb", "DEEP_ARCHIVE"),
+            ("cool/train.log", "GLACIER_IR"),
+        ):
             bucket.replace(path, QUIET + FAILURE, **{"x-amz-storage-class": storage})
         _, asked = bucket.index(database)
         equal({key for _, key, _ in asked if key.startswith("co")}, {"cool/train.log"})
-        equal(database.rows("SELECT file, kind, error_code, error FROM memviewd.rows WHERE file LIKE 'cold/%' ORDER BY file"),
-              [{"file": path, "kind": "nothing", "error_code": "unsupported", "error": "is archived (S3 Glacier) and cannot be read before it is restored"}
-               for path in ("cold/train.log", "cold/w.xplane.pb")])
+        equal(
+            database.rows(
+                "SELECT file, kind, error_code, error FROM memviewd.rows WHERE file LIKE 'cold/%' ORDER BY file"
+            ),
+            [
+                {
+                    "file": path,
+                    "kind": "nothing",
+                    "error_code": "unsupported",
+                    "error": "is archived (S3 Glacier) and cannot be read before it is restored",
+                }
+                for path in ("cold/train.log", "cold/w.xplane.pb")
+            ],
+        )
         said, asked = bucket.index(database)
         equal(asked, [])
         assert said.startswith("memviewd: 0 rows of 0 files written"), said

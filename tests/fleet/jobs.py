@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Three weeks of jobs, from dumps of real programs: what a lab's buckets hold.
 
-`bert` runs once a day, each day of another commit; since BAD_DAY its step does not donate its state any more. `gpt` runs on
-four hosts, of which one differs on ODD_DAY. `long` ran out of memory on OOM_DAY. `steady` needs what it needs.
+`bert` runs once a day, each day of another commit; since BAD_DAY its step does not donate its state any more. `gpt`
+runs on four hosts, of which one differs on ODD_DAY. `long` ran out of memory on OOM_DAY. `steady` needs what it needs.
 Files lie below `s3` and `gcs` of the folder, with the times at which they would have been written."""
+
 import gzip
 import json
 import os
@@ -49,11 +50,24 @@ class Jobs:
     def make(self):
         for day in range(1, DAYS + 1):
             commit = commit_of(day)
-            self._run(f"s3/bert/{commit}", "modules/e-with-donation" if day < BAD_DAY else "dumps/e-no-donation", day, job="bert", user="ada")
+            self._run(
+                f"s3/bert/{commit}",
+                "modules/e-with-donation" if day < BAD_DAY else "dumps/e-no-donation",
+                day,
+                job="bert",
+                user="ada",
+            )
             self._run(f"s3/steady/{commit}", "programs/maxtext-scan-remat", day, job="steady", user="bob")
             for at in range(HOSTS):
                 is_odd = day == ODD_DAY and f"host{at}" == ODD_HOST
-                self._run(f"gcs/gpt/{commit}/host{at}", "programs/p-no-clip" if is_odd else "programs/p-half-batch", day, job="gpt", user="eve", host=f"host{at}")
+                self._run(
+                    f"gcs/gpt/{commit}/host{at}",
+                    "programs/p-no-clip" if is_odd else "programs/p-half-batch",
+                    day,
+                    job="gpt",
+                    user="eve",
+                    host=f"host{at}",
+                )
         self.fail("s3/long/run-1", "dumps/h-long-context", OOM_DAY, job="long", user="eve")
         return self
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ten minutes of docs/operate/fleet.md from buckets to the page, with the commands as they are printed there: what is
-the reader's own in them (buckets, database, addresses, the token's file) is that of the stand-ins."""
+"""The ten minutes of docs/operate/fleet.md from buckets to the page, with the commands as they are printed there: what
+is the reader's own in them (buckets, database, addresses, the token's file) is that of the stand-ins."""
+
 import os
 import re
 import shlex
@@ -23,9 +24,18 @@ def printed():
 
 def theirs(place, words):
     """a command of memviewd with what the stand-ins have"""
-    own = {"s3://lab-profiles": "s3://profiles", "gs://lab-profiles": "gs://profiles", "--logdir=s3://lab-profiles": "--logdir=s3://profiles",
-           "--logdir=gs://lab-profiles": "--logdir=gs://profiles", "--bind=10.0.0.1": "--bind=127.0.0.1", "--token-file=/etc/memviewd/token": f"--token-file={place.token_file}"}
-    return [f"--catalog={place.database.url}" if word.startswith("--catalog=postgresql://") else own.get(word, word) for word in words[1:]]
+    own = {
+        "s3://lab-profiles": "s3://profiles",
+        "gs://lab-profiles": "gs://profiles",
+        "--logdir=s3://lab-profiles": "--logdir=s3://profiles",
+        "--logdir=gs://lab-profiles": "--logdir=gs://profiles",
+        "--bind=10.0.0.1": "--bind=127.0.0.1",
+        "--token-file=/etc/memviewd/token": f"--token-file={place.token_file}",
+    }
+    return [
+        f"--catalog={place.database.url}" if word.startswith("--catalog=postgresql://") else own.get(word, word)
+        for word in words[1:]
+    ]
 
 
 def test_from_buckets_to_the_page(t):
@@ -34,7 +44,9 @@ def test_from_buckets_to_the_page(t):
     with Place(t) as place:
         index = theirs(place, commands["memviewd", "index"])
         equal([word for word in index if "lab" in word or "example" in word], [], "words that are the reader's own")
-        done = subprocess.run([t.binary, *index], capture_output=True, text=True, env={**os.environ, **place.environ}, timeout=300)
+        done = subprocess.run(
+            [t.binary, *index], capture_output=True, text=True, env={**os.environ, **place.environ}, timeout=300
+        )
         equal(done.returncode, 0, done.stderr)
         check_catalog(place)
         equal(place.receiver.taken, [], "the first filling tells nobody")

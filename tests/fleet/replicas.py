@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two replicas behind nginx: they answer alike, to the byte and the entity tag, and one may go at any time."""
+
 import os
 import shutil
 import signal
@@ -12,7 +13,7 @@ from harness import free_port
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 FIXTURES = ("dumps", "logdir", "memprof", "oom-logs")
-AWAY_SECONDS = 3 # nginx asks one that did not answer again after fail_timeout, 2 s
+AWAY_SECONDS = 3  # nginx asks one that did not answer again after fail_timeout, 2 s
 VIEWS = ("memory_viewer/summary", "memory_viewer/buffers", "memory_viewer/curve", "memory_viewer/regions")
 
 
@@ -26,7 +27,12 @@ class Replicas:
         self.daemons = [self.start(at) for at in range(2)]
 
     def start(self, at):
-        return self.t.serve(*[option.replace("{at}", str(at)) for option in self.options], f"--port={self.ports[at]}", f"--token-file={self.token_file}", f"--allowed-hosts={NAME}")
+        return self.t.serve(
+            *[option.replace("{at}", str(at)) for option in self.options],
+            f"--port={self.ports[at]}",
+            f"--token-file={self.token_file}",
+            f"--allowed-hosts={NAME}",
+        )
 
     def kill(self, at):
         self.daemons[at].process.send_signal(signal.SIGKILL)
@@ -52,7 +58,14 @@ def addresses(replicas):
     """what a reader may ask for: lists, every session, views of it, XProf's surface"""
     sessions = replicas.ask(0, "/api/v1/sessions?limit=1000").json["sessions"]
     assert len(sessions) > 3, sessions
-    yield from ("/", "/api/v1/sessions", "/api/v1/sessions?sort=largest", "/api/v1/tools", "/api/v1/devices", "/data/plugin/profile/runs")
+    yield from (
+        "/",
+        "/api/v1/sessions",
+        "/api/v1/sessions?sort=largest",
+        "/api/v1/tools",
+        "/api/v1/devices",
+        "/data/plugin/profile/runs",
+    )
     for session in sessions:
         yield f"/api/v1/sessions/{session['id']}"
         yield f"/api/v1/sessions/{session['id']}/modules"
@@ -98,7 +111,9 @@ def test_one_may_be_killed_and_nobody_sees_it(t):
 
         def read_on():
             while not is_over.is_set():
-                seen.extend((path, answer.status) for path in paths if (answer := nginx.ask(path)).status != expected[path][0])
+                seen.extend(
+                    (path, answer.status) for path in paths if (answer := nginx.ask(path)).status != expected[path][0]
+                )
 
         reader = threading.Thread(target=read_on)
         reader.start()
@@ -123,4 +138,8 @@ def test_a_reader_stays_with_one_replica_and_its_uploads(t):
         equal([nginx.ask(address).status for _ in range(10)], [200] * 10)
         holder = next(at for at in range(2) if replicas.ask(at, address).status == 200)
         replicas.kill(holder)
-        equal((nginx.ask(address).status, nginx.ask("/api/v1/sessions").status), (404, 200), "what was dropped goes with its replica, and nothing else")
+        equal(
+            (nginx.ask(address).status, nginx.ask("/api/v1/sessions").status),
+            (404, 200),
+            "what was dropped goes with its replica, and nothing else",
+        )

@@ -4,9 +4,10 @@
 
   run.py --binary PATH [--shared DIR] [--only TEXT]...
 
-Each file here that is named in THEMES is a theme, each function in it that begins with test_ a test: it gets a Toolbox of
-tests/http/harness.py. The last line is "N passed, N failed, N skipped".
+Each file here that is named in THEMES is a theme, each function in it that begins with test_ a test: it gets a Toolbox
+of tests/http/harness.py. The last line is "N passed, N failed, N skipped".
 """
+
 import os
 import sys
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a webhook is told goes by way of the catalog: once, whoever finds it, and sooner or later, whatever fails meanwhile."""
+"""What a webhook is told goes by way of the catalog: once, whoever finds it, and sooner or later, whatever fails
+meanwhile."""
+
 import contextlib
 
 import postgres
@@ -42,7 +44,9 @@ def test_two_daemons_tell_of_a_session_once(t):
                 serve(t, database, receiver)
             for at in range(5):
                 t.write(f"run{at}/job.log", FAILURE)
-            wait_until(lambda: [row["is_sent"] for row in notices(database)] == ["t"] * 5, what="five messages that were sent")
+            wait_until(
+                lambda: [row["is_sent"] for row in notices(database)] == ["t"] * 5, what="five messages that were sent"
+            )
             t.write("last/job.log", FAILURE)  # when it is sent, what was found before is
             wait_until(lambda: [row["is_sent"] for row in notices(database)] == ["t"] * 6, what="the last message")
             equal((receiver.faults, sorted(receiver.ids())), ([], [row["id"] for row in notices(database)]))
@@ -75,16 +79,24 @@ def test_what_the_receiver_never_takes_waits_no_more(t):
             wait_until(lambda: receiver.refused_ids, what="a refusal")
             t.write("b/job.log", FAILURE)
             wait_until(lambda: len(notices(database)) == 2 and receiver.taken, what="the next message")
-            refused = lambda: database.rows("SELECT fault FROM memviewd.notices WHERE sent_at IS NULL AND not_before = 'infinity'")
+            refused = lambda: database.rows(
+                "SELECT fault FROM memviewd.notices WHERE sent_at IS NULL AND not_before = 'infinity'"
+            )
             wait_until(refused, what="that it is given up")
             assert "answered with status 400" in refused()[0]["fault"], refused()
-            equal((receiver.faults, receiver.refused_ids, len(receiver.ids())), ([], [id for id in receiver.refused_ids if id not in receiver.ids()], 1))
+            equal(
+                (receiver.faults, receiver.refused_ids, len(receiver.ids())),
+                ([], [id for id in receiver.refused_ids if id not in receiver.ids()], 1),
+            )
 
 
 def test_one_whose_sender_was_killed_is_sent_by_another(t):
     with database_of(t) as database:
         database.apply_schema()
-        database.execute("INSERT INTO memviewd.notices (id, kind, body) VALUES ('0123', 'failure', '{\"id\": \"0123\"}'), ('4567', 'failure', '{\"id\": \"4567\"}')")
+        database.execute(
+            "INSERT INTO memviewd.notices (id, kind, body) VALUES ('0123', 'failure', '{\"id\": \"0123\"}'), ('4567', "
+            "'failure', '{\"id\": \"4567\"}')"
+        )
         database.execute("UPDATE memviewd.notices SET not_before = now() + interval '3 seconds' WHERE id = '0123'")
         with Receiver().running() as receiver:
             serve(t, database, receiver)
@@ -93,7 +105,13 @@ def test_one_whose_sender_was_killed_is_sent_by_another(t):
 
 
 def index(t, database, receiver, *options):
-    done = t.run("index", t.folder(), f"--catalog={database.url}", *([f"--notify={receiver.url()}"] if receiver else []), *options)
+    done = t.run(
+        "index",
+        t.folder(),
+        f"--catalog={database.url}",
+        *([f"--notify={receiver.url()}"] if receiver else []),
+        *options,
+    )
     assert done.returncode == 0, done.stderr
     return done.stderr
 
@@ -113,8 +131,14 @@ def test_an_index_tells_of_what_is_new_to_the_catalog(t):
             index(t, database, receiver)
             equal(receiver.faults, [])
             equal(sorted(message["file"] for message in receiver.taken), [f"run{at}/job.log" for at in range(6)])
-            known = {row["id"] for row in database.rows("SELECT id FROM memviewd.rows WHERE kind = 'failure' AND failure = 1")}
-            assert {message["row_id"] for message in receiver.taken} < known and len(known) == 7, (receiver.taken, known)
+            known = {
+                row["id"]
+                for row in database.rows("SELECT id FROM memviewd.rows WHERE kind = 'failure' AND failure = 1")
+            }
+            assert {message["row_id"] for message in receiver.taken} < known and len(known) == 7, (
+                receiver.taken,
+                known,
+            )
 
 
 def test_many_hosts_of_a_job_are_one_message(t):
@@ -125,7 +149,10 @@ def test_many_hosts_of_a_job_are_one_message(t):
                 t.write(f"h{at}/memviewd.json", f'{{"job": "bert", "commit": "c0ffee", "host": "h{at}"}}'.encode())
                 t.write(f"h{at}/job.log", FAILURE)
             index(t, database, receiver)
-            equal((receiver.faults, [message["hosts"] for message in receiver.delivered.values()]), ([], [{"count": 24, "sentence": "24 hosts.", "odd": []}]))
+            equal(
+                (receiver.faults, [message["hosts"] for message in receiver.delivered.values()]),
+                ([], [{"count": 24, "sentence": "24 hosts.", "odd": []}]),
+            )
             t.write("h0/job.log", FAILURE * 2)
             index(t, database, receiver)
             equal((len(receiver.delivered), database.value("SELECT count(*) FROM memviewd.notice_hosts")), (1, "24"))

@@ -4,16 +4,18 @@
 
   capacity.py --binary memviewd [--shared ../shared] [--part K/N:SEED]
 
-Over all programs of tests/fixtures and of ../shared/data every face says the same bytes of the same source, with the same
-word and sentence: /api/v1/memory_viewer/summary, the list of modules, the table of modules, the verdict with and without a
-module, the what-if of no change, `explain`, `summary --json`, `check` and the rows of `index`. A face that says less (the table, the rows) is held to what it
-says. With capacity=h200 those that take one agree as well. No program of a GPU says "Default memory". Of the sessions of
-../shared/data --part takes the K-th (from 0) of N parts into which SEED divides them.
+Over all programs of tests/fixtures and of ../shared/data every face says the same bytes of the same source, with the
+same word and sentence: /api/v1/memory_viewer/summary, the list of modules, the table of modules, the verdict with and
+without a module, the what-if of no change, `explain`, `summary --json`, `check` and the rows of `index`. A face that
+says less (the table, the rows) is held to what it says. With capacity=h200 those that take one agree as well. No
+program of a GPU says "Default memory". Of the sessions of ../shared/data --part takes the K-th (from 0) of N parts into
+which SEED divides them.
 
 The what-if judges the plan alone: where an error text asks for more than the plan, bytes and source are held.
-A verdict without a module of a session that failed is of the failure: what that needs is the text's own figure, so bytes
-and source of the capacity are held alone.
+A verdict without a module of a session that failed is of the failure: what that needs is the text's own figure, so
+bytes and source of the capacity are held alone.
 """
+
 import argparse
 import os
 import subprocess
@@ -49,29 +51,43 @@ def json_of(binary, *words):
 def by_summary(binary, root, *words):
     """{(session, module): its fit}"""
     answer = json_of(binary, "summary", "--json", *words, root)
-    return {(session["id"], module["id"]): of_device(module["summary"]["data"]["spaces"])
-            for session in answer["sessions"] for module in session["modules"] if module["summary"]}
+    return {
+        (session["id"], module["id"]): of_device(module["summary"]["data"]["spaces"])
+        for session in answer["sessions"]
+        for module in session["modules"]
+        if module["summary"]
+    }
 
 
 def by_rows(binary, root):
     """{(session, host, module, program id): (capacity, source) of its row}"""
     done = subprocess.run([binary, "index", "--format=ndjson", root], capture_output=True, text=True, check=False)
     rows = [loads(line) for line in done.stdout.splitlines()]
-    return {(row["session_id"], row["file"], row["module"], row["program_id"]): row for row in rows if row["kind"] == "module"}
+    return {
+        (row["session_id"], row["file"], row["module"], row["program_id"]): row
+        for row in rows
+        if row["kind"] == "module"
+    }
 
 
 def by_explain(binary, root, *words):
     """{(session, key): the fit of its verdict}, of programs without a failure"""
     listed = json_of(binary, "explain", "--json", *words, root)
-    return {(one["session"], one["module"]): one["answer"]["fit"] for one in listed
-            if one.get("answer") and one.get("module") and one.get("session")}
+    return {
+        (one["session"], one["module"]): one["answer"]["fit"]
+        for one in listed
+        if one.get("answer") and one.get("module") and one.get("session")
+    }
 
 
 def by_check(binary, root, name):
     """{(file, module, bytes): its fit into the device of that name}"""
     checked = json_of(binary, "check", f"--max-total={name}", "--format=json", root)
-    return {(one["file"].removeprefix(root + "/"), one["module"], one["total_bytes"]): of_fit(one["fit"])
-            for one in checked["modules"] if one.get("fit")}
+    return {
+        (one["file"].removeprefix(root + "/"), one["module"], one["total_bytes"]): of_fit(one["fit"])
+        for one in checked["modules"]
+        if one.get("fit")
+    }
 
 
 def table_of(daemon, session, **chosen):
@@ -87,9 +103,14 @@ def held(said, other):
 
 
 def has_total(viewer):
-    """does the what-if start from the total that the other faces need? It counts neither constants nor what a text asks for"""
+    """does the what-if start from the total that the other faces need? It counts neither constants nor what a text asks
+    for"""
     space = next(space for space in viewer["data"]["spaces"] if space["space"] == 0)
-    return space["fit"]["needed_bytes"] == space["total_bytes"] and not space["constant_bytes"] and not space["thread_local_bytes"]
+    return (
+        space["fit"]["needed_bytes"] == space["total_bytes"]
+        and not space["constant_bytes"]
+        and not space["thread_local_bytes"]
+    )
 
 
 def faces_of_module(daemon, session, module, **chosen):
@@ -163,13 +184,18 @@ def hold(binary, root, counts, is_in_part):
         faces = faces_of(daemon, by, is_in_part)
         while any(len(set(said.values())) > 1 for _, said in faces) and time.monotonic() < until:
             faces = faces_of(daemon, by, is_in_part)
-    counts.add([] if any("modules" in said and said["modules"][0] for _, said in faces) else ["no program has a capacity"], root)
+    counts.add(
+        [] if any("modules" in said and said["modules"][0] for _, said in faces) else ["no program has a capacity"],
+        root,
+    )
     for face in ("index", "explain", "session", "verdict", "whatif", "check"):
         counts.add([] if any(face in said for _, said in faces) else [f"{face} says nothing of any program"], root)
     for name, said in faces:
         is_of_gpu = any(word in str(said["viewer"][1]) for word in ("NVIDIA", "AMD", "allocator"))
         is_named = not is_of_gpu or "Default memory" not in said["viewer"][3]
-        counts.add(([f"{said}"] if len(set(said.values())) > 1 else []) + ([] if is_named else ["Default memory"]), name)
+        counts.add(
+            ([f"{said}"] if len(set(said.values())) > 1 else []) + ([] if is_named else ["Default memory"]), name
+        )
 
 
 def main():

@@ -4,11 +4,12 @@
 
   compare.py --binary build/release/memviewd [--shared ../shared] [--list PAIR] [--least PERCENT]
 
-Truth is programs/diff-truth.json of the recorded inputs: groups of buffers that are the same value in A and in B. A pair
-is right when both are of one group. A buffer without a partner is right when its group is on one side only, or when all
-that the other side has of the group is taken. Counted are the bytes of both sides that are live and that truth names.
-Exit status 1 when the worst comparison has less than the least share of its bytes right, or a sum is not exact.
+Truth is programs/diff-truth.json of the recorded inputs: groups of buffers that are the same value in A and in B. A
+pair is right when both are of one group. A buffer without a partner is right when its group is on one side only, or
+when all that the other side has of the group is taken. Counted are the bytes of both sides that are live and that truth
+names. Exit status 1 when the worst comparison has less than the least share of its bytes right, or a sum is not exact.
 """
+
 import argparse
 import json
 import os

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon under test on a free port, and the count of what was held against it."""
+
 import re
 import subprocess
 import urllib.parse
@@ -33,7 +34,9 @@ class Daemon:
 
     def view(self, name, session, module, **arguments):
         """`data` of a view of the memory viewer"""
-        return self.json(f"/api/v1/memory_viewer/{name}", session=session["id"], module=module["id"], **arguments)["data"]
+        return self.json(f"/api/v1/memory_viewer/{name}", session=session["id"], module=module["id"], **arguments)[
+            "data"
+        ]
 
     def __enter__(self):
         return self

@@ -6,6 +6,7 @@
 
 --logdir is what DIR/tools/make-logdir makes. Ends with the counts; exit status 1 if one does not hold.
 """
+
 import argparse
 import glob
 import gzip
@@ -47,20 +48,31 @@ class Ground:
             return error.code, error.headers, error.read()
 
     def viewer(self, space, **more):
-        return self.get("/data", tag="memory_viewer", run="tpu/small", host="host0", module_name=MODULE, memory_space=space,
-                        **more)
+        return self.get(
+            "/data", tag="memory_viewer", run="tpu/small", host="host0", module_name=MODULE, memory_space=space, **more
+        )
 
     def xprof(self, run, module, space):
         """XProf's recorded answer"""
-        found = [answer["body"] for url, answer in self.answers.items() if "tag=memory_viewer" in url and
-                 f"run={urllib.parse.quote(run, '')}&" in url and urllib.parse.quote(module, "") in url and
-                 url.endswith(f"memory_space={space}")]
+        found = [
+            answer["body"]
+            for url, answer in self.answers.items()
+            if "tag=memory_viewer" in url
+            and f"run={urllib.parse.quote(run, '')}&" in url
+            and urllib.parse.quote(module, "") in url
+            and url.endswith(f"memory_space={space}")
+        ]
         return found[0]
 
     def recorded_profile(self, run, host):
         """XProf's memory profile"""
-        return next(answer["body"] for url, answer in self.answers.items()
-                    if "tag=memory_profile" in url and f"run={urllib.parse.quote(run, '')}&" in url and url.endswith(f"host={host}"))
+        return next(
+            answer["body"]
+            for url, answer in self.answers.items()
+            if "tag=memory_profile" in url
+            and f"run={urllib.parse.quote(run, '')}&" in url
+            and url.endswith(f"host={host}")
+        )
 
     def profile(self, view, session, **arguments):
         """`data` of a view of ours"""
@@ -85,6 +97,7 @@ def data_without_module_list(ground):
 def nothing_is_written(ground):
     def listing():
         return sorted((path, os.stat(path).st_mtime_ns) for path, _, _ in os.walk(ground.options.logdir))
+
     before = listing()
     ground.get("/module_list", run="tpu/small")
     ground.viewer(1)
@@ -119,7 +132,10 @@ def no_graphviz_page(ground):
 
 def run_tools(ground):
     return [loads(ground.get("/run_tools", run=run)[2]) for run in ("tpu/small", "tf/small", "jax-cpu/small")] == [
-        ["memory_viewer"], ["memory_profile"], ["memory_viewer"]]
+        ["memory_viewer"],
+        ["memory_profile"],
+        ["memory_viewer"],
+    ]
 
 
 def series_is_shifted(ground):
@@ -194,16 +210,24 @@ def every_event(ground):
     """tf/large: all events of a window of 2000 are given, not 1000 of the whole"""
     answer = ground.profile("timeline", "tf/large", width=1024)
     times = answer["columns"]["time_ps"]
-    window = ground.profile("timeline", "tf/large", width=1024, to=ground.profile("event", "tf/large", id=1999)["event"]["time_ps"])
+    window = ground.profile(
+        "timeline", "tf/large", width=1024, to=ground.profile("event", "tf/large", id=1999)["event"]["time_ps"]
+    )
     recorded = ground.recorded_profile("tf/large", "vm")["memoryProfilePerAllocator"]["bfc_cpu_allocator_for_gpu"]
-    return (len(recorded["sampledTimelineSnapshots"]) == 1000 < len(times) and answer["event_count"] == 549999
-            and window["event_count"] == 2000 == len(window["columns"]["event"]) and not window["is_thinned"])
+    return (
+        len(recorded["sampledTimelineSnapshots"]) == 1000 < len(times)
+        and answer["event_count"] == 549999
+        and window["event_count"] == 2000 == len(window["columns"]["event"])
+        and not window["is_thinned"]
+    )
 
 
 def any_step(ground):
     """synthetic/10k-bfc: the 16 largest rows at the peak are of the steps in which they were allocated"""
     rows = ground.profile("live", "synthetic/10k-bfc", limit=1000)["rows"]
-    special = ground.recorded_profile("synthetic/10k-bfc", "host0")["memoryProfilePerAllocator"]["GPU_0_bfc"]["specialAllocations"]
+    special = ground.recorded_profile("synthetic/10k-bfc", "host0")["memoryProfilePerAllocator"]["GPU_0_bfc"][
+        "specialAllocations"
+    ]
     return len({row["step"] for row in rows}) > 1 and special[0]["tfOpName"] == "unused preallocated device memory"
 
 
@@ -218,9 +242,32 @@ def no_step(ground):
     return set(steps) == {None} and recorded["sampledTimelineSnapshots"][0]["activityMetadata"]["stepId"] == "0"
 
 
-TESTS = (first_host_answers, true_times, every_event, any_step, tpu_frees, no_step, data_without_module_list, nothing_is_written, unknown_paths, paths_outside, unknown_run, gzip_and_etag,
-         space_not_a_number, no_graphviz_page, run_tools, series_is_shifted, parameters_unpadded, small_buffers,
-         host_arguments, donated_outputs, vmem_above_allocation, space_names, thread_local, three_ways)
+TESTS = (
+    first_host_answers,
+    true_times,
+    every_event,
+    any_step,
+    tpu_frees,
+    no_step,
+    data_without_module_list,
+    nothing_is_written,
+    unknown_paths,
+    paths_outside,
+    unknown_run,
+    gzip_and_etag,
+    space_not_a_number,
+    no_graphviz_page,
+    run_tools,
+    series_is_shifted,
+    parameters_unpadded,
+    small_buffers,
+    host_arguments,
+    donated_outputs,
+    vmem_above_allocation,
+    space_names,
+    thread_local,
+    three_ways,
+)
 
 
 def main():
@@ -228,7 +275,9 @@ def main():
     for name in ("binary", "shared", "logdir"):
         parser.add_argument(f"--{name}", required=True)
     counts, ground = Counts(), Ground(parser.parse_args())
-    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "reference", "xprof-differences.md")
+    page = os.path.join(
+        os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "reference", "xprof-differences.md"
+    )
     with open(page, encoding="utf-8") as text:
         listed = text.read()
     try:

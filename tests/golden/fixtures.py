@@ -8,6 +8,7 @@
 Each program is wrapped into a trace and asked for on XProf's surface, memory spaces 0 to 6. These
 answers hold what the recorded real programs do not: scoped VMEM, from the module's pool and in place.
 """
+
 import argparse
 import gzip
 import json
@@ -26,8 +27,7 @@ from inputs import PREFIX, session_folder, wrapped  # noqa: E402
 from server import Server  # noqa: E402
 
 RECORDED = os.path.join(HERE, "fixtures.json")
-NAMES = ("hlo-two-buffers", "hlo-no-trace", "hlo-payload-pool", "hlo-no-assignment", "hlo-layouts",
-         "hlo-share-with")
+NAMES = ("hlo-two-buffers", "hlo-no-trace", "hlo-payload-pool", "hlo-no-assignment", "hlo-layouts", "hlo-share-with")
 SPACES = range(7)
 
 
@@ -87,8 +87,10 @@ def main():
     for name, spaces in recorded.items():
         for space, expected in spaces.items():
             found = mine[name][space]
-            counts.add([] if found == expected else [f"{json.dumps(found)[:200]}, XProf {json.dumps(expected)[:200]}"],
-                       f"{name} {space}")
+            counts.add(
+                [] if found == expected else [f"{json.dumps(found)[:200]}, XProf {json.dumps(expected)[:200]}"],
+                f"{name} {space}",
+            )
     return counts.finish()
 
 

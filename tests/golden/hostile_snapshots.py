@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bytes that begin as an allocator snapshot does and go wrong: name to bytes, by what is wrong with them."""
+
 import gzip
 import io
 import pickle
@@ -69,9 +70,12 @@ def itself():
     block["history"] = [block]
     trace = [{"action": "alloc", "addr": 1, "size": 1, "frames": frames}]
     trace.append(trace)
-    return {"a list in itself": pickle.dumps({"segments": rows, "device_traces": rows}, 4),
-            "frames and history in themselves": pickle.dumps({"segments": [{"blocks": [block, block], "total_size": 1}],
-                                                              "device_traces": [trace, trace]}, 4)}
+    return {
+        "a list in itself": pickle.dumps({"segments": rows, "device_traces": rows}, 4),
+        "frames and history in themselves": pickle.dumps(
+            {"segments": [{"blocks": [block, block], "total_size": 1}], "device_traces": [trace, trace]}, 4
+        ),
+    }
 
 
 def laughs():
@@ -81,8 +85,12 @@ def laughs():
         laugh = [laugh, laugh]
     for _ in range(20):
         text = text + text if len(text) < 1024 else [text, text]
-    return {"doubled sixty times": pickle.dumps({"segments": laugh, "device_traces": []}, 4),
-            "frames doubled": pickle.dumps({"segments": [], "device_traces": [[{"action": "alloc", "size": 1, "frames": text}]]}, 4)}
+    return {
+        "doubled sixty times": pickle.dumps({"segments": laugh, "device_traces": []}, 4),
+        "frames doubled": pickle.dumps(
+            {"segments": [], "device_traces": [[{"action": "alloc", "size": 1, "frames": text}]]}, 4
+        ),
+    }
 
 
 def archive(**members):
@@ -98,12 +106,33 @@ def archive_of_wide_sizes(name, data):
     wide, none = struct.pack("<QQ", len(data), len(data)), 0xFFFFFFFF
     local = struct.pack("<IHHHHHIIIHH", 0x04034B50, 45, 0, 0, 0, 33, zlib.crc32(data), none, none, len(name), 20)
     local += name + struct.pack("<HH", 1, 16) + wide
-    entry = struct.pack("<IHHHHHHIIIHHHHHII", 0x02014B50, 45, 45, 0, 0, 0, 33, zlib.crc32(data), none, none, len(name), 28, 0, 0, 0, 0, none)
+    entry = struct.pack(
+        "<IHHHHHHIIIHHHHHII",
+        0x02014B50,
+        45,
+        45,
+        0,
+        0,
+        0,
+        33,
+        zlib.crc32(data),
+        none,
+        none,
+        len(name),
+        28,
+        0,
+        0,
+        0,
+        0,
+        none,
+    )
     entry += name + struct.pack("<HH", 1, 24) + wide + struct.pack("<Q", 0)
     at = len(local) + len(data)
     end = struct.pack("<IQHHIIQQQQ", 0x06064B50, 44, 45, 45, 0, 0, 1, 1, len(entry), at)
     locator = struct.pack("<IIQI", 0x07064B50, 0, at + len(entry), 1)
-    return local + data + entry + end + locator + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, none, none, 0)
+    return (
+        local + data + entry + end + locator + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, none, none, 0)
+    )
 
 
 def archives_of_several(data):
@@ -111,15 +140,20 @@ def archives_of_several(data):
     ranks = {"job/rank0.pickle": data, "job/rank1.pickle.gz": gzip.compress(data, mtime=0), "job/notes.md": b"x"}
     whole = archive(**ranks)
     second = whole.rindex(b"PK\1\2")
-    return {"whole": whole, "cut": whole[:-40], "a name that leads out": archive(**ranks, **{"../rank2.pickle": data}),
-            "a member that grows": patched(whole, whole.index(b"PK\1\2") + 24, b"\xff\xff\xff\x7f"),
-            "shared bytes": patched(whole, second + 42, b"\0\0\0\0"), "an archive inside": archive(**ranks, **{"inner.zip": whole})}
+    return {
+        "whole": whole,
+        "cut": whole[:-40],
+        "a name that leads out": archive(**ranks, **{"../rank2.pickle": data}),
+        "a member that grows": patched(whole, whole.index(b"PK\1\2") + 24, b"\xff\xff\xff\x7f"),
+        "shared bytes": patched(whole, second + 42, b"\0\0\0\0"),
+        "an archive inside": archive(**ranks, **{"inner.zip": whole}),
+    }
 
 
 def patched(data, at, value):
     """with other bytes from a place on, counted from the end when it is below 0"""
     at %= len(data)
-    return data[:at] + value + data[at + len(value):]
+    return data[:at] + value + data[at + len(value) :]
 
 
 def broken_archives():
@@ -173,21 +207,32 @@ BROKEN_JSON = {
 }
 # What Python's reader takes, as it is or by its own limits.
 ODD_JSON = {
-    "keys twice": JSON + b'[[{"action": "alloc", "size": 1, "size": 512, "addr": 7, "time_us": 5, "frames": []}]], "device_traces": '
-                         b'[[{"action": "alloc", "size": 512, "addr": 7, "time_us": 5, "frames": []}]]}',
-    "huge numbers": JSON + b'[[{"action": "alloc", "size": ' + b"9" * 300 + b', "addr": 1e999, "time_us": -1e-999, "frames": []}]]}',
+    "keys twice": JSON
+    + b'[[{"action": "alloc", "size": 1, "size": 512, "addr": 7, "time_us": 5, "frames": []}]], "device_traces": '
+    b'[[{"action": "alloc", "size": 512, "addr": 7, "time_us": 5, "frames": []}]]}',
+    "huge numbers": JSON
+    + b'[[{"action": "alloc", "size": '
+    + b"9" * 300
+    + b', "addr": 1e999, "time_us": -1e-999, "frames": []}]]}',
     "words of Python": JSON + b"[NaN, Infinity, -Infinity, null, true, false]}",
-    "letters of all kinds": JSON + '[[{"action": "alloc", "size": 1, "frames": [{"filename": "é\\ud83d\\ude00\\ud800", "name": "\\u0000"}]}]]}'.encode(),
+    "letters of all kinds": JSON
+    + '[[{"action": "alloc", "size": 1, "frames": [{"filename": "é\\ud83d\\ude00\\ud800", "name": "\\u0000"}]}]]}'.encode(),
     "a mark of the byte order": b"\xef\xbb\xbf" + JSON + b"[]}",
     "keys alone": b'{"device_traces": ' + b'{"k": ' * 900 + b"0" + b"}" * 901,
 }
 # What is no UTF-8 is shown as it can be; Python's reader refuses it.
-STRAY_JSON = {"bytes that are no letters": JSON + b'[[{"action": "alloc", "size": 1, "frames": [{"filename": "\xff\xc0\x80", "name": "x", "line": 1}]}]]}'}
+STRAY_JSON = {
+    "bytes that are no letters": JSON
+    + b'[[{"action": "alloc", "size": 1, "frames": [{"filename": "\xff\xc0\x80", "name": "x", "line": 1}]}]]}'
+}
 DEEP_JSON = {"arrays": JSON + b"[" * 2_000_000, "objects": JSON + b'{"a":' * 400_000}
 # One number or text that is too long for anything: Python's reader takes the text, and a number of up to 4,300 digits.
 EVENT = b'[[{"action": "alloc", "size": 512, "addr": 7, "time_us": 5, "frames": [], "user_metadata": '
-LONG_JSON = {"a long text": JSON + EVENT + b'"' + b"x" * (17 << 20) + b'"}]]}', "a long number": JSON + EVENT + b"1" * 5000 + b"}]]}",
-             "a long fraction": JSON + EVENT + b"0." + b"1" * 5000 + b"}]]}"}
+LONG_JSON = {
+    "a long text": JSON + EVENT + b'"' + b"x" * (17 << 20) + b'"}]]}',
+    "a long number": JSON + EVENT + b"1" * 5000 + b"}]]}",
+    "a long fraction": JSON + EVENT + b"0." + b"1" * 5000 + b"}]]}",
+}
 
 
 def bombs():
@@ -198,6 +243,8 @@ def bombs():
 
 CHECKPOINTS = {
     "of torch.save": archive(**{"archive/data.pkl": b"\x80\x02}q\x00.", "archive/version": b"3\n"}),
-    "of torch.jit.save": archive(**{"m/code/__torch__.py": b"", "m/data.pkl": b"\x80\x02}q\x00.", "m/constants.pkl": b""}),
+    "of torch.jit.save": archive(
+        **{"m/code/__torch__.py": b"", "m/data.pkl": b"\x80\x02}q\x00.", "m/constants.pkl": b""}
+    ),
     "of before PyTorch 1.6": b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}q\x00.",
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the recorded inputs lie: in data/ of --shared, and without it a subset of them in tests/fixtures."""
+
 import glob
 import os
 

@@ -5,6 +5,7 @@ Held: the length of the schedule, from where to where every value lives, and the
 what lives at the moment that XLA prints. XLA picks that moment by the size of each value's whole
 instruction (a tuple's table of pointers), so our own peak may be another, larger one.
 """
+
 import re
 
 VALUE = re.compile(r"    (.*?)\{([\d,]*)\}:(\d+)-(\d+)$", re.M)
@@ -18,10 +19,12 @@ def report_read(path):
         text = file.read()
     length = int(re.match(r"HloLiveRange \(max (\d+)\):", text).group(1))
     moment = MOMENT.search(text)
-    values = text[text.index("  BufferLiveRange:"):moment.start()]
-    ranges = {name + (f"{{{index}}}" if index else ""): (int(start), int(end))
-              for name, index, start, end in VALUE.findall(values)}
-    sums = BYTES.findall(text[moment.end():])
+    values = text[text.index("  BufferLiveRange:") : moment.start()]
+    ranges = {
+        name + (f"{{{index}}}" if index else ""): (int(start), int(end))
+        for name, index, start, end in VALUE.findall(values)
+    }
+    sums = BYTES.findall(text[moment.end() :])
     return length, ranges, int(moment.group(1)), int(sums[-1]) if sums else 0
 
 

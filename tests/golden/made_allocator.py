@@ -2,6 +2,7 @@
 """A caching allocator as PyTorch's is, in small: segments by stream and size of requests, blocks that are split and joined, frees
 that wait for a stream, segments that grow, requests that fail. It writes down of itself what PyTorch would, and keeps beside
 it what was true at each moment. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.6."""
+
 import random
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -32,12 +33,27 @@ class Caching:
     """One device of `capacity` bytes. Each event is written to `trace`; `failures` holds what each failed request met."""
 
     def __init__(self, seed, device=0, capacity=256 * MIB, expandable=False, others=0):
-        self.random, self.device, self.capacity, self.is_expandable, self.others = random.Random(seed), device, capacity, expandable, others
+        self.random, self.device, self.capacity, self.is_expandable, self.others = (
+            random.Random(seed),
+            device,
+            capacity,
+            expandable,
+            others,
+        )
         self.segments, self.trace, self.failures, self.states = [], [], [], []
         self.now, self.next = 1_700_000_000_000_000, (device + 1) << 40
-        self.frames = [{"name": name, "filename": file, "line": at + 10} for at, (name, file) in enumerate(
-            [("forward", "/home/me/model.py"), ("train_step", "/home/me/train.py"), ("attention", "/home/me/model.py"),
-             ("step", "/usr/lib/python3/dist-packages/torch/optim/adam.py"), ("at::_ops::empty_like::call(at::Tensor const&)", "??")])]
+        self.frames = [
+            {"name": name, "filename": file, "line": at + 10}
+            for at, (name, file) in enumerate(
+                [
+                    ("forward", "/home/me/model.py"),
+                    ("train_step", "/home/me/train.py"),
+                    ("attention", "/home/me/model.py"),
+                    ("step", "/usr/lib/python3/dist-packages/torch/optim/adam.py"),
+                    ("at::_ops::empty_like::call(at::Tensor const&)", "??"),
+                ]
+            )
+        ]
 
     # ---- what it writes down ----
 
@@ -47,8 +63,18 @@ class Caching:
     def write(self, action, address, size, stream, frames):
         self.now += self.random.randint(1, 40)
         place = {"device_free": address} if action == "oom" else {"addr": address}
-        self.trace.append({"action": action, **place, "size": size, "stream": stream, "time_us": self.now,
-                           "compile_context": "N/A", "user_metadata": "", "frames": frames})
+        self.trace.append(
+            {
+                "action": action,
+                **place,
+                "size": size,
+                "stream": stream,
+                "time_us": self.now,
+                "compile_context": "N/A",
+                "user_metadata": "",
+                "frames": frames,
+            }
+        )
 
     # ---- figures that are true now ----
 
@@ -61,7 +87,13 @@ class Caching:
         return self.capacity - self.others - self.reserved
 
     def holes(self, is_usable=lambda segment: True):
-        return [block[1] for segment in self.segments if is_usable(segment) for block in segment.blocks if block[2] == INACTIVE]
+        return [
+            block[1]
+            for segment in self.segments
+            if is_usable(segment)
+            for block in segment.blocks
+            if block[2] == INACTIVE
+        ]
 
     def requested(self):
         return sum(block[3] for segment in self.segments for block in segment.blocks if block[2] != INACTIVE)
@@ -71,16 +103,28 @@ class Caching:
         return self.figures_of(lambda segment: True)
 
     def figures_of(self, is_wanted):
-        return [(segment.address, segment.size, segment.stream, [tuple(block[:4]) for block in segment.blocks if block[2] != INACTIVE])
-                for segment in sorted(self.segments, key=lambda one: one.address) if is_wanted(segment)]
+        return [
+            (
+                segment.address,
+                segment.size,
+                segment.stream,
+                [tuple(block[:4]) for block in segment.blocks if block[2] != INACTIVE],
+            )
+            for segment in sorted(self.segments, key=lambda one: one.address)
+            if is_wanted(segment)
+        ]
 
     # ---- what it does ----
 
     def find(self, size, stream, pool):
         is_large = size > SMALL
-        fitting = [(block[1], block[0], segment, block) for segment in self.segments
-                   if (segment.stream, segment.is_large, segment.pool) == (stream, is_large, pool)
-                   for block in segment.blocks if block[2] == INACTIVE and block[1] >= size]
+        fitting = [
+            (block[1], block[0], segment, block)
+            for segment in self.segments
+            if (segment.stream, segment.is_large, segment.pool) == (stream, is_large, pool)
+            for block in segment.blocks
+            if block[2] == INACTIVE and block[1] >= size
+        ]
         return min(fitting, key=lambda one: one[:2])[2:] if fitting else None
 
     def grow(self, size, stream, pool, frames):
@@ -137,10 +181,27 @@ class Caching:
     def fail(self, size, stream, frames):
         is_usable = lambda one: (one.stream, one.is_large, one.pool) == (stream, size > SMALL, (0, 0))
         self.write("oom", self.device_free, size, stream, frames)
-        unsplit = sum(block[1] - rounded(block[3]) for segment in self.segments for block in segment.blocks if block[2] != INACTIVE)
-        self.failures.append({"at": self.now, "unsplit": unsplit, "segments": self.figures_of(is_usable), "requested": size, "device_free": self.device_free, "reserved": self.reserved, "active": self.requested(),
-                              "free": sum(self.holes()), "usable": sum(self.holes(is_usable)),
-                              "largest": max(self.holes(is_usable), default=0), "largest_any": max(self.holes(), default=0)})
+        unsplit = sum(
+            block[1] - rounded(block[3])
+            for segment in self.segments
+            for block in segment.blocks
+            if block[2] != INACTIVE
+        )
+        self.failures.append(
+            {
+                "at": self.now,
+                "unsplit": unsplit,
+                "segments": self.figures_of(is_usable),
+                "requested": size,
+                "device_free": self.device_free,
+                "reserved": self.reserved,
+                "active": self.requested(),
+                "free": sum(self.holes()),
+                "usable": sum(self.holes(is_usable)),
+                "largest": max(self.holes(is_usable), default=0),
+                "largest_any": max(self.holes(), default=0),
+            }
+        )
         raise OutOfMemory(size)
 
     def allocate(self, requested, stream=0, pool=(0, 0)):
@@ -162,7 +223,12 @@ class Caching:
         return block[0]
 
     def locate(self, address):
-        return next((segment, block) for segment in self.segments for block in segment.blocks if block[0] == address and block[2] != INACTIVE)
+        return next(
+            (segment, block)
+            for segment in self.segments
+            for block in segment.blocks
+            if block[0] == address and block[2] != INACTIVE
+        )
 
     def free(self, address, waits=False):
         segment, block = self.locate(address)
@@ -189,13 +255,24 @@ class Caching:
     def rows(self):
         def block(one):
             return {"address": one[0], "size": one[1], "requested_size": one[3], "state": one[2], "frames": one[4]}
-        return [{"device": self.device, "address": one.address, "total_size": one.size,
-                 "allocated_size": sum(each[1] for each in one.blocks if each[2] == ACTIVE),
-                 "active_size": sum(each[1] for each in one.blocks if each[2] != INACTIVE),
-                 "requested_size": sum(each[3] for each in one.blocks), "stream": one.stream,
-                 "segment_type": "large" if one.is_large else "small", "segment_pool_id": one.pool,
-                 "is_expandable": one.is_expandable, "frames": one.frames, "blocks": [block(each) for each in one.blocks]}
-                for one in self.segments]
+
+        return [
+            {
+                "device": self.device,
+                "address": one.address,
+                "total_size": one.size,
+                "allocated_size": sum(each[1] for each in one.blocks if each[2] == ACTIVE),
+                "active_size": sum(each[1] for each in one.blocks if each[2] != INACTIVE),
+                "requested_size": sum(each[3] for each in one.blocks),
+                "stream": one.stream,
+                "segment_type": "large" if one.is_large else "small",
+                "segment_pool_id": one.pool,
+                "is_expandable": one.is_expandable,
+                "frames": one.frames,
+                "blocks": [block(each) for each in one.blocks],
+            }
+            for one in self.segments
+        ]
 
 
 def run(allocator, steps, streams=(0,), largest=24 * MIB):
@@ -220,15 +297,21 @@ def run(allocator, steps, streams=(0,), largest=24 * MIB):
 
 def snapshot(*allocators, keeps=None):
     """of devices, of which the last `keeps` events each are remembered"""
-    return {"segments": [row for one in allocators for row in one.rows()],
-            "device_traces": [one.trace[-keeps:] if keeps else one.trace for one in allocators],
-            "allocator_settings": {"expandable_segments": allocators[0].is_expandable}, "external_annotations": []}
+    return {
+        "segments": [row for one in allocators for row in one.rows()],
+        "device_traces": [one.trace[-keeps:] if keeps else one.trace for one in allocators],
+        "allocator_settings": {"expandable_segments": allocators[0].is_expandable},
+        "external_annotations": [],
+    }
 
 
 def growing(steps=6, word="ProfilerStep#"):
     """A device on which each step frees what it allocates but 1 MiB; its steps are annotated, as torch.profiler does."""
     one, marks = Caching(1), []
-    leak, work = ([{"name": name, "filename": "/home/me/train.py", "line": line}] for name, line in (("log_metrics", 31), ("train_step", 54)))
+    leak, work = (
+        [{"name": name, "filename": "/home/me/train.py", "line": line}]
+        for name, line in (("log_metrics", 31), ("train_step", 54))
+    )
     for step in range(steps):
         mark = {"name": f"{word}{step}", "device": 0}
         marks.append({"stage": "START", **mark, "time_us": one.now})
@@ -265,9 +348,16 @@ class Training:
 
     def operation(self, function, line, name, *sizes):
         """what a line of a model from a library asks of torch.nn.functional, and a copy that the line makes itself"""
-        model = {"name": name, "filename": f"/usr/lib/python3/site-packages/transformers/models/llama/{line[0]}", "line": line[1]}
-        through = [model, {"name": "_call_impl", "filename": TORCH + "nn/modules/module.py", "line": 1750},
-                   {"name": "forward", "filename": "/home/me/net.py", "line": 12}]
+        model = {
+            "name": name,
+            "filename": f"/usr/lib/python3/site-packages/transformers/models/llama/{line[0]}",
+            "line": line[1],
+        }
+        through = [
+            model,
+            {"name": "_call_impl", "filename": TORCH + "nn/modules/module.py", "line": 1750},
+            {"name": "forward", "filename": "/home/me/net.py", "line": 12},
+        ]
         made = self.do(TORCH + "nn/functional.py", function, *sizes, through=through)
         self.one.stack = lambda: [*through, *self.outer]
         return made + [self.one.allocate(size // 2) for size in sizes]
@@ -335,7 +425,10 @@ def sequential(last="softmax"):
     """a training of torch.nn.Sequential, all of whose memory one line of the person's own code asks for, and which ends in a
     small softmax"""
     training = Training()
-    own = [{"name": "forward", "filename": TORCH + "nn/modules/container.py", "line": 250}, {"name": "<module>", "filename": "/home/me/net.py", "line": 40}]
+    own = [
+        {"name": "forward", "filename": TORCH + "nn/modules/container.py", "line": 250},
+        {"name": "<module>", "filename": "/home/me/net.py", "line": 40},
+    ]
     for _ in range(10):
         training.do(TORCH + "nn/modules/linear.py", "_forward", 8 * MIB, through=own)
     training.do(TORCH + "nn/functional.py", last, 8 * MIB, through=own)
@@ -368,14 +461,24 @@ def text_of(one, failed, device=0, **other):
     request = failed["requested"]
     segment = 2 * MIB if request <= MIB else 20 * MIB if request < 10 * MIB else -(-request // (2 * MIB)) * 2 * MIB
     allocated = failed["reserved"] - failed["free"]
-    is_ = {"asked": segment, "free": failed["device_free"], "allocated": allocated, "rest": failed["free"], "own": failed["reserved"] + 5 * MIB, "process": True, **other}
+    is_ = {
+        "asked": segment,
+        "free": failed["device_free"],
+        "allocated": allocated,
+        "rest": failed["free"],
+        "own": failed["reserved"] + 5 * MIB,
+        "process": True,
+        **other,
+    }
     process = f"Process 4711 has {size(one.others - 5 * MIB)} memory in use. " if one.others and is_["process"] else ""
-    return (f"Traceback (most recent call last):\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {size(is_['asked'])}. GPU {device} has a "
-            f"total capacity of {size(one.capacity)} of which {size(is_['free'])} is free. {process}Including non-PyTorch memory, this process has "
-            f"{size(is_['own'])} memory in use. Of the allocated memory {size(is_['allocated'])} is allocated by PyTorch, and {size(is_['rest'])} is "
-            "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF="
-            "expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
-            "(https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)\n").encode()
+    return (
+        f"Traceback (most recent call last):\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {size(is_['asked'])}. GPU {device} has a "
+        f"total capacity of {size(one.capacity)} of which {size(is_['free'])} is free. {process}Including non-PyTorch memory, this process has "
+        f"{size(is_['own'])} memory in use. Of the allocated memory {size(is_['allocated'])} is allocated by PyTorch, and {size(is_['rest'])} is "
+        "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF="
+        "expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
+        "(https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)\n"
+    ).encode()
 
 
 def filled(asked, others=21 * MIB, count=60, every=2):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocator snapshots of programs that run out of memory for one reason each, and of twins that do the same without it, on the
-allocator of made_allocator.py, with stacks as PyTorch writes them. A program is a function of `is_so`: False is the silent twin."""
+"""Allocator snapshots of programs that run out of memory for one reason each, and of twins that do the same without it,
+on the allocator of made_allocator.py, with stacks as PyTorch writes them. A program is a function of `is_so`: False is
+the silent twin."""
+
 import made_allocator
 from made_allocator import MIB, TORCH
 
@@ -30,7 +32,13 @@ class Program:
 
     def forward(self, *sizes, through=()):
         """of layers two modules deep, and one of the outermost module's own"""
-        layer = [frame("forward", TORCH + "nn/modules/linear.py", 134), CALL, frame("forward", "/home/me/net.py", 12), CALL, *through]
+        layer = [
+            frame("forward", TORCH + "nn/modules/linear.py", 134),
+            CALL,
+            frame("forward", "/home/me/net.py", 12),
+            CALL,
+            *through,
+        ]
         return self.at(layer, *sizes) + self.at([frame("forward", "/home/me/net.py", 30), CALL, *through], 1)
 
     def backward(self, saved, *gradients):
@@ -40,10 +48,14 @@ class Program:
         return self.at(engine, *gradients)
 
     def step(self, *sizes, name="_multi_tensor_adamw"):
-        return self.at([frame(name, TORCH + "optim/adamw.py", 380), frame("step", TORCH + "optim/adamw.py", 243)], *sizes)
+        return self.at(
+            [frame(name, TORCH + "optim/adamw.py", 380), frame("step", TORCH + "optim/adamw.py", 243)], *sizes
+        )
 
     def state(self, *sizes):
-        return self.at([frame("_init_group", TORCH + "optim/adamw.py", 150), frame("step", TORCH + "optim/adamw.py", 243)], *sizes)
+        return self.at(
+            [frame("_init_group", TORCH + "optim/adamw.py", 150), frame("step", TORCH + "optim/adamw.py", 243)], *sizes
+        )
 
     def fails(self, what):
         """the snapshot after a request that fails, which `what` makes"""
@@ -93,7 +105,9 @@ def one_pass_alone():
     program = Program()
     program.weights(16, 16)
     layer = [frame("forward", "/home/me/net.py", 12), CALL, frame("forward", "/home/me/net.py", 50), CALL]
-    program.at([frame("forward", TORCH + "nn/modules/sparse.py", 190), CALL, frame("forward", "/home/me/net.py", 48), CALL], 4)
+    program.at(
+        [frame("forward", TORCH + "nn/modules/sparse.py", 190), CALL, frame("forward", "/home/me/net.py", 48), CALL], 4
+    )
     for _ in range(24):
         program.at(layer, 24)
     return ended(program)
@@ -103,7 +117,14 @@ def weights_twice(is_so):
     program, sizes = Program(), [32] * 16
     program.weights(*sizes)
     if is_so:
-        program.at([frame("load_tensor", TORCH + "serialization.py", 1980), frame("load", TORCH + "serialization.py", 1540), frame("main", "/home/me/load.py", 8)], *sizes)
+        program.at(
+            [
+                frame("load_tensor", TORCH + "serialization.py", 1980),
+                frame("load", TORCH + "serialization.py", 1540),
+                frame("main", "/home/me/load.py", 8),
+            ],
+            *sizes,
+        )
     return ended(program)
 
 
@@ -146,7 +167,9 @@ def step_temporaries(is_so):
 def graph_pools(is_so):
     program = Program(capacity=640)
     pool = (1, 0) if is_so else (0, 0)
-    program.at([frame("forward", TORCH + "nn/modules/sparse.py", 190), CALL, frame("forward", "/home/me/net.py", 10), CALL], 4)
+    program.at(
+        [frame("forward", TORCH + "nn/modules/sparse.py", 190), CALL, frame("forward", "/home/me/net.py", 10), CALL], 4
+    )
     held = program.at([frame("forward", "/home/me/net.py", 12), CALL], *[64] * 8, pool=pool)
     for at, address in enumerate(held):
         if at % 2 == 0:
@@ -159,12 +182,14 @@ def graph_pools(is_so):
 
 def of_frames(*frames):
     """a program in which frames hold 512 MiB; the twin's frames are those of a layer"""
+
     def program(is_so):
         made = Program()
         made.weights(64, 64)
         made.backward(made.forward(16, 16))
         made.at(frames if is_so else [frame("__init__", TORCH + "nn/modules/linear.py", 109)], *[64] * 8)
         return ended(made)
+
     return program
 
 
@@ -201,7 +226,14 @@ def training_cache(is_so):
     if is_so:
         program.backward(program.forward(8, 8))
     for _ in range(16):
-        program.at([frame("update", SITE + "transformers/cache_utils.py", 90), frame("forward", SITE + "transformers/models/llama/modeling_llama.py", 260), CALL], 24)
+        program.at(
+            [
+                frame("update", SITE + "transformers/cache_utils.py", 90),
+                frame("forward", SITE + "transformers/models/llama/modeling_llama.py", 260),
+                CALL,
+            ],
+            24,
+        )
     return ended(program)
 
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What buffers and groups would save, against adding the curve up again without them, on every program of ../shared, or of tests/fixtures.
+"""What buffers and groups would save, against adding the curve up again without them, on every program of ../shared, or
+of tests/fixtures.
 
   marginal.py --binary PATH [--shared DIR] [--only TEXT]
 
-Of each memory space all rows are read; the curve is their sum. Without a buffer (all rows of its id) or a group (all rows
-of its key, by shape, category and whose memory it is; a pattern's buffers) the sum is made again, step by step.
+Of each memory space all rows are read; the curve is their sum. Without a buffer (all rows of its id) or a group (all
+rows of its key, by shape, category and whose memory it is; a pattern's buffers) the sum is made again, step by step.
 """
+
 import argparse
 import itertools
 import operator
@@ -48,7 +50,9 @@ class Space:
         return list(itertools.accumulate(changes[:-1]))
 
     def is_alive(self, row, step):
-        return row["is_indefinite"] or row["born_step"] <= step < (self.count if row["dies_step"] is None else row["dies_step"])
+        return row["is_indefinite"] or row["born_step"] <= step < (
+            self.count if row["dies_step"] is None else row["dies_step"]
+        )
 
     def saving(self, rows):
         """(bytes, first step of the new peak) without these rows"""
@@ -61,8 +65,15 @@ class Space:
         if row["is_indefinite"]:
             return row["bytes"], self.curve.index(self.peak)
         born, dies = row["born_step"], self.count if row["dies_step"] is None else row["dies_step"]
-        parts = [(part, at, less) for part, at, less in
-                 ((self.curve[:born], 0, 0), (self.curve[born:dies], born, row["bytes"]), (self.curve[dies:], dies, 0)) if part]
+        parts = [
+            (part, at, less)
+            for part, at, less in (
+                (self.curve[:born], 0, 0),
+                (self.curve[born:dies], born, row["bytes"]),
+                (self.curve[dies:], dies, 0),
+            )
+            if part
+        ]
         peaks = [(max(part) - less, at + part.index(max(part))) for part, at, less in parts]
         peak = max(each for each, _ in peaks)
         return self.peak - peak, next(step for each, step in peaks if each == peak)
@@ -71,8 +82,10 @@ class Space:
 def compare(faults, what, said, made, has_step):
     saves, step = made
     if said["saves_bytes"] != saves or said["next_peak_step"] != (step if has_step else None):
-        faults.append(f"{what}: saves {said['saves_bytes']}, next peak at {said['next_peak_step']}; "
-                      f"added up again {saves}, {step}")
+        faults.append(
+            f"{what}: saves {said['saves_bytes']}, next peak at {said['next_peak_step']}; "
+            f"added up again {saves}, {step}"
+        )
 
 
 def check_space(ask, summary):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers of the program as Python values: a member that is absent is not known or does not apply, and reads as None."""
+"""Answers of the program as Python values: a member that is absent is not known or does not apply, and reads as
+None."""
+
 import json
 
 
@@ -38,7 +40,15 @@ def nulls(tree, path="$"):
             yield from nulls(each, path + "[]")
 
 
-SHOWN_BY = {"needed", "capacity", "over", "free", "open", "saves", "lands_at"}  # members of fit.evidence and of advice[].evidence
+SHOWN_BY = {
+    "needed",
+    "capacity",
+    "over",
+    "free",
+    "open",
+    "saves",
+    "lands_at",
+}  # members of fit.evidence and of advice[].evidence
 
 
 def with_evidence(tree, rows=None):
@@ -56,6 +66,8 @@ def with_evidence(tree, rows=None):
         if rows is not None and is_number and (name == "evidence" or name.endswith("_evidence")):
             value = rows[value]
         elif rows is not None and name == "evidence":
-            value = Members({key: rows[each] if key in SHOWN_BY else with_evidence(each, rows) for key, each in value.items()})
+            value = Members(
+                {key: rows[each] if key in SHOWN_BY else with_evidence(each, rows) for key, each in value.items()}
+            )
         found[name] = with_evidence(value, rows) if not is_number else value
     return found

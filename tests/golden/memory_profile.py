@@ -14,8 +14,10 @@ leak    what grows is the first row of growth, with the slope that the events ha
 names   of the bytes that no op of a GPU's trace names, the share that the programs of the trace name; a name's
         program has a buffer of that size in that role, read here from its buffer assignment
 launch  on GPUs as many launches of each module as the host ran it, which its spans "MODULE:XLA GPU module" tell
-Recorded traces are those of --logdir, which DIR/tools/make-logdir makes; others are written by make-trace. Ends with the counts; exit status 1 if one does not hold.
+Recorded traces are those of --logdir, which DIR/tools/make-logdir makes; others are written by make-trace. Ends with
+the counts; exit status 1 if one does not hold.
 """
+
 import argparse
 import collections
 import gzip
@@ -39,12 +41,29 @@ LARGE = "tf/large"
 LARGE_START_PS = 8002000  # of both of its lines
 NAMED = {"mi300/conv": 1.0, "mi300/gemm": 1.0}  # share of the bytes without an op
 RUN = ":XLA GPU module"
-HOUR_PS = 3600 * 10 ** 12
-SIZES = ("bytes_reserved", "bytes_allocated", "bytes_available", "peak_bytes_in_use", "requested_bytes", "allocation_bytes")
+HOUR_PS = 3600 * 10**12
+SIZES = (
+    "bytes_reserved",
+    "bytes_allocated",
+    "bytes_available",
+    "peak_bytes_in_use",
+    "requested_bytes",
+    "allocation_bytes",
+)
 FIELDS = {"tf_op": "op", "region_type": "region", "shape": "shape"}
 # what rows are grouped by, and the stats that tell it; a step, a type and a thread are told apart by their sums alone
-GROUPS = {"same": (), "none": (), "op": ("tf_op",), "region": ("region_type",), "shape": ("shape",), "op,shape": ("tf_op", "shape"),
-          "step": (), "dtype": (), "thread": (), "op,step,region,dtype,shape,thread": ()}
+GROUPS = {
+    "same": (),
+    "none": (),
+    "op": ("tf_op",),
+    "region": ("region_type",),
+    "shape": ("shape",),
+    "op,shape": ("tf_op", "shape"),
+    "step": (),
+    "dtype": (),
+    "thread": (),
+    "op,step,region,dtype,shape,thread": (),
+}
 MADE = {
     "leak": "--events 2940 --steps 20 --leak 1M --before 40G",
     "pools": "--events 2970 --allocators 5 --lines 9 --steps 6 --seed 7 --before 9G --capacity 16G",
@@ -74,13 +93,16 @@ def runs_of(path):
     """{module: how often the host ran it on a GPU}"""
     plane = next(plane for plane in planes_of(path) if dict(plane).get(2) == b"/host:CPU")
     names = entries(plane, 4)
-    events = (dict(fields(event)) for number, line in plane if number == 3 for field, event in fields(line) if field == 4)
+    events = (
+        dict(fields(event)) for number, line in plane if number == 3 for field, event in fields(line) if field == 4
+    )
     ran = (names.get(event.get(1, 0), "") for event in events)
     return collections.Counter(name.removesuffix(RUN) for name in ran if name.endswith(RUN))
 
 
 def stats_of(path):
-    """(line, time in ps, is a free, {stat: value}) of each memory event in the order of the file, and the ends of steps"""
+    """(line, time in ps, is a free, {stat: value}) of each memory event in the order of the file, and the ends of
+    steps"""
     found, ends = [], []
     plane = next(plane for plane in planes_of(path) if dict(plane).get(2) == b"/host:CPU")
     events, stats = entries(plane, 4), entries(plane, 5)
@@ -126,8 +148,10 @@ def by_pool(found):
 def figures_of(found):
     """{pool: [(time in ps, is a free, in use, size or None, address, free, fragmentation)]} in the order of time"""
     names = ("bytes_allocated", "allocation_bytes", "addr", "bytes_available", "fragmentation")
-    return {pool: [(time_ps, is_free, *(known.get(name) for name in names)) for time_ps, is_free, known in events]
-            for pool, events in by_pool(found).items()}
+    return {
+        pool: [(time_ps, is_free, *(known.get(name) for name in names)) for time_ps, is_free, known in events]
+        for pool, events in by_pool(found).items()
+    }
 
 
 class Ground:
@@ -179,7 +203,11 @@ def check_rows(counts, ground, session, pool, events):
         named = sum(row["size_bytes"] for row in answer["remainders"])
         if sorted(row["size_bytes"] for row in answer["rows"]) != sorted(live.values()):
             faults.append(f"event {at}: other rows than {len(live)} open allocations")
-        if answer["in_use_bytes"] != events[at][2] or sum(live.values()) + named != events[at][2] or not answer["matches_curve"]:
+        if (
+            answer["in_use_bytes"] != events[at][2]
+            or sum(live.values()) + named != events[at][2]
+            or not answer["matches_curve"]
+        ):
             faults.append(f"event {at}: {sum(live.values())} + {named} is not {events[at][2]}")
     counts.add(faults, f"rows {session} {pool}")
 
@@ -189,7 +217,7 @@ def check_groups(counts, ground, session, pool, events):
     faults = []
     for at in range(len(events) // 9, len(events), len(events) // 4 + 1):
         live = {}
-        for _, is_free, known in events[:at + 1]:
+        for _, is_free, known in events[: at + 1]:
             live.pop(known["addr"], None)
             if not is_free:
                 live[known["addr"]] = known
@@ -204,8 +232,12 @@ def check_groups(counts, ground, session, pool, events):
                 found[tuple(row[FIELDS[stat]] or None for stat in stats)] += row["size_bytes"]
             if stats and found != wanted:
                 faults.append(f"event {at} by {group}: {dict(found)}, the trace says {dict(wanted)}")
-            if sum(found.values()) + named != events[at][2]["bytes_allocated"] or sum(row["count"] for row in rows) != len(live):
-                faults.append(f"event {at} by {group}: {sum(found.values())} + {named} is not {events[at][2]['bytes_allocated']}")
+            if sum(found.values()) + named != events[at][2]["bytes_allocated"] or sum(
+                row["count"] for row in rows
+            ) != len(live):
+                faults.append(
+                    f"event {at} by {group}: {sum(found.values())} + {named} is not {events[at][2]['bytes_allocated']}"
+                )
     counts.add(faults, f"groups {session} {pool}")
 
 
@@ -226,21 +258,29 @@ def check_faults(counts, ground, session, found):
             if "addr" not in known:
                 wanted["free_without_allocation"] += is_free
             else:
-                wanted["free_without_allocation" if is_free else "allocated_twice"] += (known["addr"] in live) != is_free
+                wanted["free_without_allocation" if is_free else "allocated_twice"] += (
+                    known["addr"] in live
+                ) != is_free
                 (live.discard if is_free else live.add)(known["addr"])
     summary = ground.view("summary", session)
     notes = [*summary["hosts"][0]["notes"], *(note for row in summary["pools"] for note in row["notes"])]
     told = collections.Counter()
     for note in notes:
         told[note["code"]] += note["count"]
-    faults = [f"{code}: {told[code]}, the trace has {count}" for code, count in wanted.items() if told[code] != count or not count]
+    faults = [
+        f"{code}: {told[code]}, the trace has {count}"
+        for code, count in wanted.items()
+        if told[code] != count or not count
+    ]
     for pool, events in by_pool(found).items():
         for at in range(0, len(events), max(1, len(events) // 60)):
             answer = ground.view("live", session, memory=pool, event=at, limit=1000, group="same")
             sums = sum(row["size_bytes"] for row in answer["rows"] + answer["remainders"])
             told = events[at][2].get("bytes_allocated", answer["in_use_bytes"])
             if sums != answer["in_use_bytes"] or told != answer["in_use_bytes"]:
-                faults.append(f"{pool}, event {at}: rows and remainders are {sums}, in use {answer['in_use_bytes']}, told {told}")
+                faults.append(
+                    f"{pool}, event {at}: rows and remainders are {sums}, in use {answer['in_use_bytes']}, told {told}"
+                )
     counts.add(faults, f"faults {session}")
 
 
@@ -254,12 +294,21 @@ def check_leak(counts, ground, session, found, ends):
             if not is_free:
                 live[known["addr"]] = known
             at += 1
-        course.append(sum(known["allocation_bytes"] for known in live.values() if known.get("tf_op") == "metrics/append"))
+        course.append(
+            sum(known["allocation_bytes"] for known in live.values() if known.get("tf_op") == "metrics/append")
+        )
     changes = {after - before for before, after in zip(course, course[1:])}
     whole = max(known["bytes_allocated"] for _, _, known in events)
     answer = ground.view("growth", session, memory=pool)
     first = answer["rows"][0]
-    mine = (first["op"], first["slope_bytes_per_step"], first["first_bytes"], first["last_bytes"], first["grown_count"], first["verdict"])
+    mine = (
+        first["op"],
+        first["slope_bytes_per_step"],
+        first["first_bytes"],
+        first["last_bytes"],
+        first["grown_count"],
+        first["verdict"],
+    )
     wanted = ("metrics/append", 1 << 20, course[0], course[-1], len(course) - 1, "grows")
     is_right = mine == wanted and changes == {1 << 20} and whole > 40 << 30 and answer["boundary_count"] == len(course)
     counts.add([] if is_right else [f"{mine}, the trace says {wanted}, {changes}, {whole}"], f"leak {session}")
@@ -293,9 +342,20 @@ def check_summary(counts, ground, session, pools):
     found = {row["memory"]: row for row in ground.view("summary", session)["pools"]}
     for pool, events in pools.items():
         row = found.get(pool)
-        wanted = (len(events), max(event[2] for event in events), min(event[2] for event in events), sum(event[1] for event in events), 0)
-        mine = row and (row["event_count"], row["peak"]["in_use_bytes"], row["min_bytes"], row["deallocation_count"],
-                        row["chain"]["break_count"])
+        wanted = (
+            len(events),
+            max(event[2] for event in events),
+            min(event[2] for event in events),
+            sum(event[1] for event in events),
+            0,
+        )
+        mine = row and (
+            row["event_count"],
+            row["peak"]["in_use_bytes"],
+            row["min_bytes"],
+            row["deallocation_count"],
+            row["chain"]["break_count"],
+        )
         counts.add([] if mine == wanted else [f"{mine}, the trace says {wanted}"], f"summary {session} {pool}")
 
 
@@ -306,7 +366,9 @@ def check_fragmentation(counts, ground, session, pool, events):
     wanted = min(int(free * (1 - share)) for *_, free, share in events)
     answer = ground.view("fragmentation", session, memory=pool, width=10)
     found = (min(answer["columns"]["largest_free_bytes"], default=None), answer["worst"]["largest_free_bytes"])
-    counts.add([] if found == (wanted, wanted) else [f"{found}, the trace says {wanted}"], f"fragmentation {session} {pool}")
+    counts.add(
+        [] if found == (wanted, wanted) else [f"{found}, the trace says {wanted}"], f"fragmentation {session} {pool}"
+    )
 
 
 def check_launches(counts, ground, session, path):
@@ -326,7 +388,9 @@ def programs_of(path):
         metadata = list(fields(entry[2]))
         hlo = next(dict(fields(value)).get(6) for number, value in metadata if number == 5)
         sizes = programs[dict(metadata)[2].decode()] = {"output": set(), "temporaries": set(), "argument": set()}
-        for allocation in (dict(fields(value)) for number, value in fields(dict(fields(hlo)).get(3, b"")) if number == 3):
+        for allocation in (
+            dict(fields(value)) for number, value in fields(dict(fields(hlo)).get(3, b"")) if number == 3
+        ):
             role = "argument" if allocation.get(5) else "output" if allocation.get(7) else "temporaries"
             sizes[role].add(allocation.get(2, 0))
     return programs
@@ -334,7 +398,7 @@ def programs_of(path):
 
 def fits(programs, row):
     """does a program of the row's name, with its id or with any, have a buffer of its size in one of its roles?"""
-    own = [sizes for name, sizes in programs.items() if row["program"] in (name, name[:name.rindex("(")])]
+    own = [sizes for name, sizes in programs.items() if row["program"] in (name, name[: name.rindex("(")])]
     return any(row["requested_bytes"] in sizes[role] for sizes in own for role in sizes if role in row["role"])
 
 
@@ -351,7 +415,9 @@ def check_names(counts, ground, session, path):
     counts.add(wrong, f"names {session} fit")
     least = NAMED[session]
     is_named = share[1] > 0 and share[0] >= least * share[1]
-    counts.add([] if is_named else [f"{share[0]} of {share[1]} bytes, at least {least} of them before"], f"names {session}")
+    counts.add(
+        [] if is_named else [f"{share[0]} of {share[1]} bytes, at least {least} of them before"], f"names {session}"
+    )
 
 
 def check_large(counts, ground, shared):
@@ -365,7 +431,9 @@ def check_large(counts, ground, shared):
     for point in answer["sampledTimelineSnapshots"][::20]:
         live = ground.view("live", LARGE, time=int(point["timeOffsetPs"]) + LARGE_START_PS, limit=0)
         if live["heap_bytes"] != int(point["aggregationStats"]["heapAllocatedBytes"]) or not live["matches_curve"]:
-            faults.append(f"{point['timeOffsetPs']}: {live['heap_bytes']}, {point['aggregationStats']['heapAllocatedBytes']}")
+            faults.append(
+                f"{point['timeOffsetPs']}: {live['heap_bytes']}, {point['aggregationStats']['heapAllocatedBytes']}"
+            )
     counts.add(faults, f"rows {LARGE} {pool}")
 
 
@@ -394,8 +462,11 @@ def main():
         for session, words in MADE.items():
             folder = os.path.join(logdir, "plugins", "profile", session)
             os.makedirs(folder)
-            subprocess.run([options.make_trace, os.path.join(folder, "host0.xplane.pb"), *words.split()], check=True,
-                           stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [options.make_trace, os.path.join(folder, "host0.xplane.pb"), *words.split()],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
         with Ground(options.binary, logdir) as ground:
             check_made(counts, ground, logdir)
     if options.shared:

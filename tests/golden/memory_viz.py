@@ -4,16 +4,18 @@
 
   memory_viz.py --rows DRIVER --binary memviewd --memory-viz FILE [--shared DIR]
 
-The driver prints all that was read, under PyTorch's own keys. PyTorch's tool makes its texts of that and of what Python's
-pickle reads, with sizes in bytes; they have to be equal:
+The driver prints all that was read, under PyTorch's own keys. PyTorch's tool makes its texts of that and of what
+Python's pickle reads, with sizes in bytes; they have to be equal:
 
 stats     segments, reserved, allocated, free outside and inside of blocks, and a line a segment (segsum)
 segments  bytes by segment, state of the block and stack, with the gaps; memory: by stream
 trace     every event of every device in its order
-Each snapshot as pickle, as JSON, and as pages that the tool itself writes. Beyond its texts: each event's time and stack, how many there are of each action, requests of frees being counted alone; and
-what the command line prints: events, memory in use and in segments at the end, of each device.
-Ends with the counts; exit status 1 if one does not hold.
+Each snapshot as pickle, as JSON, and as pages that the tool itself writes. Beyond its texts: each event's time and
+stack, how many there are of each action, requests of frees being counted alone; and what the command line prints:
+events, memory in use and in segments at the end, of each device. Ends with the counts; exit status 1 if one does not
+hold.
 """
+
 import argparse
 import collections
 import gzip
@@ -43,6 +45,7 @@ def load_memory_viz(path):
 
 # ---- the same snapshot twice ----
 
+
 def ours(driver, path):
     done = subprocess.run([driver, path], capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
@@ -52,28 +55,41 @@ def ours(driver, path):
 
     def with_frames(row):
         return dict(row, frames=[] if row["frames"] is None else stacks[row["frames"]])
+
     traces = collections.defaultdict(list)
     for event in read["events"]:
         traces[int(event["device"].removeprefix("GPU ") or -1)].append(with_frames(event))
-    segments = [dict(segment, blocks=[with_frames(block) for block in segment["blocks"]]) for segment in read["segments"]]
-    return {"segments": segments, "device_traces": [traces.get(device, []) for device in range(max(traces, default=-1) + 1)],
-            "has_times": read["has_times"], "free_requested_count": read["free_requested_count"]}
+    segments = [
+        dict(segment, blocks=[with_frames(block) for block in segment["blocks"]]) for segment in read["segments"]
+    ]
+    return {
+        "segments": segments,
+        "device_traces": [traces.get(device, []) for device in range(max(traces, default=-1) + 1)],
+        "has_times": read["has_times"],
+        "free_requested_count": read["free_requested_count"],
+    }
 
 
 def block_as_read(block):
-    """a block of any release as those of today are; what a release calls awaiting another calls pending, and in free blocks stands
-    what was asked for before they were split"""
+    """a block of any release as those of today are; what a release calls awaiting another calls pending, and in free
+    blocks stands what was asked for before they were split"""
     history = block.get("history", [{}])[0]
     requested = block.get("requested_size", history.get("real_size", block["size"]))
-    return {"address": block.get("address"), "size": block["size"], "state": block["state"].replace("awaiting", "pending"),
-            "requested_size": min(requested, block["size"]) if block["state"] == "inactive" else requested,
-            "frames": block.get("frames") or history.get("frames", [])}
+    return {
+        "address": block.get("address"),
+        "size": block["size"],
+        "state": block["state"].replace("awaiting", "pending"),
+        "requested_size": min(requested, block["size"]) if block["state"] == "inactive" else requested,
+        "frames": block.get("frames") or history.get("frames", []),
+    }
 
 
 def theirs(data):
     if isinstance(data, list):
         data = {"segments": data, "device_traces": []}
-    segments = [dict(segment, blocks=[block_as_read(block) for block in segment["blocks"]]) for segment in data["segments"]]
+    segments = [
+        dict(segment, blocks=[block_as_read(block) for block in segment["blocks"]]) for segment in data["segments"]
+    ]
     traces = [[event for event in trace if event["action"] in READ] for trace in data["device_traces"]]
     while traces and not traces[-1]:
         traces.pop()
@@ -82,11 +98,15 @@ def theirs(data):
 
 def bare(snapshot):
     """events with what `trace` prints of them alone"""
-    traces = [[{key: event[key] for key in EVENT_KEYS if key in event} for event in trace] for trace in snapshot["device_traces"]]
+    traces = [
+        [{key: event[key] for key in EVENT_KEYS if key in event} for event in trace]
+        for trace in snapshot["device_traces"]
+    ]
     return dict(snapshot, device_traces=traces)
 
 
 # ---- what is held ----
+
 
 def first_difference(own, wanted):
     for at, (left, right) in enumerate(zip(own, wanted)):
@@ -106,8 +126,18 @@ def event_faults(own, wanted):
             return [f"GPU {device}: {dict(counts[0])}, not {dict(counts[1])}"]
 
         def rows(trace):
-            return [([(frame["name"], frame["filename"], frame["line"]) for frame in event["frames"] if isinstance(frame, dict)],
-                     event.get("time_us") if own["has_times"] else 0) for event in trace]
+            return [
+                (
+                    [
+                        (frame["name"], frame["filename"], frame["line"])
+                        for frame in event["frames"]
+                        if isinstance(frame, dict)
+                    ],
+                    event.get("time_us") if own["has_times"] else 0,
+                )
+                for event in trace
+            ]
+
         faults = first_difference(rows(left), rows(right))
         if faults:
             return [f"GPU {device}, {faults[0]}"]
@@ -125,15 +155,28 @@ def end_faults(binary, viz, path, own, wanted):
         if not rows:
             continue
         segments = [segment for segment in wanted["segments"] if segment["device"] == device]
-        said = dict(line.split(": ") for line in viz.segsum({"segments": segments}).splitlines() if line.startswith("total_"))
-        pending = sum(viz._block_extra(block)[1] for segment in segments for block in segment["blocks"] if "pending" in block["state"])
+        said = dict(
+            line.split(": ") for line in viz.segsum({"segments": segments}).splitlines() if line.startswith("total_")
+        )
+        pending = sum(
+            viz._block_extra(block)[1]
+            for segment in segments
+            for block in segment["blocks"]
+            if "pending" in block["state"]
+        )
         pool, events = pools[f"GPU {device}"], own["device_traces"][device]
         last = max(at for at, event in enumerate(events) if event["action"] in ("alloc", "free_completed"))
-        reserved = events[last]["reserved_bytes"] + sum(SEGMENT_SIGNS.get(event["action"], 0) * event["size"] for event in events[last + 1:])
-        held = {"event_count": (pool["event_count"], len(rows)),
-                "last_bytes": (f"{pool['last_bytes'] - pending} bytes", said["total_allocated"]),
-                "reserved_bytes": (f"{reserved} bytes", said["total_reserved"])}
-        faults += [f"GPU {device}, {name}: {own_}, not {wanted_}" for name, (own_, wanted_) in held.items() if own_ != wanted_]
+        reserved = events[last]["reserved_bytes"] + sum(
+            SEGMENT_SIGNS.get(event["action"], 0) * event["size"] for event in events[last + 1 :]
+        )
+        held = {
+            "event_count": (pool["event_count"], len(rows)),
+            "last_bytes": (f"{pool['last_bytes'] - pending} bytes", said["total_allocated"]),
+            "reserved_bytes": (f"{reserved} bytes", said["total_reserved"]),
+        }
+        faults += [
+            f"GPU {device}, {name}: {own_}, not {wanted_}" for name, (own_, wanted_) in held.items() if own_ != wanted_
+        ]
     return faults
 
 
@@ -146,9 +189,15 @@ def hold(options, viz, counts, name, path, data):
         counts.add(text_faults(lambda one: viz.trace(bare(one)), own, wanted), f"trace of {name}")
         counts.add(event_faults(own, wanted), f"times and stacks of {name}")
         counts.add(end_faults(options.binary, viz, path, own, wanted), f"the end of {name}")
-    asked = sum(event["action"] == "free_requested" for trace in (data.get("device_traces", []) if isinstance(data, dict) else [])
-                for event in trace)
-    counts.add([] if own["free_requested_count"] == asked else [f"{own['free_requested_count']}, not {asked}"], f"requests of frees of {name}")
+    asked = sum(
+        event["action"] == "free_requested"
+        for trace in (data.get("device_traces", []) if isinstance(data, dict) else [])
+        for event in trace
+    )
+    counts.add(
+        [] if own["free_requested_count"] == asked else [f"{own['free_requested_count']}, not {asked}"],
+        f"requests of frees of {name}",
+    )
 
 
 def forms(viz, data):
@@ -169,8 +218,14 @@ def main():
     options = parser.parse_args()
     counts, viz = Counts(), load_memory_viz(options.memory_viz)
     one = made(1, 2, 800, 700)
-    snapshots = {"made": one, "pending": as_pending(made(2, 3, 900, 400)), "expandable": as_expandable(made(3, 2, 600, 500)),
-                 "older": as_older(one), "segments": as_older(one)["segments"], "cut": made(4, 1, 2000, 50)}
+    snapshots = {
+        "made": one,
+        "pending": as_pending(made(2, 3, 900, 400)),
+        "expandable": as_expandable(made(3, 2, 600, 500)),
+        "older": as_older(one),
+        "segments": as_older(one)["segments"],
+        "cut": made(4, 1, 2000, 50),
+    }
     if options.shared:
         for name in ("systems-train", "systems-ddp"):
             with gzip.open(os.path.join(options.shared, "data", "torch", f"{name}.pickle.gz")) as file:

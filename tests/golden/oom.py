@@ -7,10 +7,11 @@
 The texts of tests/fixtures/oom with their figures always; with --shared all of
 data/oom-logs/tpu-aot against its expected.json, every key, and the numbered logs against
 oom_logs.json: families, forms and the figures that a person reads in them. oom_families.json holds for every family its
-wordings, typed after public threads (`sources`), what is read in each, and words that the next steps, that the advice must
-hold, and that neither must. No advice speaks in the words of another framework or of other memory. oom_public.json has
-whole public texts in the same form; those with a count of 0 tell of no failure.
+wordings, typed after public threads (`sources`), what is read in each, and words that the next steps, that the advice
+must hold, and that neither must. No advice speaks in the words of another framework or of other memory. oom_public.json
+has whole public texts in the same form; those with a count of 0 tell of no failure.
 """
+
 import argparse
 import json
 import os
@@ -36,7 +37,9 @@ def differences(wanted, got, where=""):
         return [line for key, value in wanted.items() for line in differences(value, got.get(key), f"{where}.{key}")]
     if isinstance(wanted, list) and isinstance(got, list):
         short = [f"{where}: {len(got)} items, not {len(wanted)}"] if len(got) < len(wanted) else []
-        return short + [line for at, pair in enumerate(zip(wanted, got)) for line in differences(*pair, f"{where}[{at}]")]
+        return short + [
+            line for at, pair in enumerate(zip(wanted, got)) for line in differences(*pair, f"{where}[{at}]")
+        ]
     return [] if wanted == got else [f"{where}: {got!r}, not {wanted!r}"]
 
 
@@ -61,7 +64,14 @@ OF_TORCH = re.compile(r"\btorch\.(?!utils\.data)|PYTORCH_|PyTorch")
 OF_DEVICE = re.compile(r"nvidia-smi|CUDA_VISIBLE|checkpoint|donate|larger chip|MEM_FRACTION|\bGPU\b")
 OF_TPU = re.compile(r"\bTPU\b|\bv5e\b")
 OF_VMEM = re.compile(r"vmem|VMEM|BlockSpec|block_shape")
-JAX_FAMILIES = {"other", "cpu_alloc", "gpu_kernel", "nccl", "gpu_driver", "gpu_library"}  # where the framework is not known
+JAX_FAMILIES = {
+    "other",
+    "cpu_alloc",
+    "gpu_kernel",
+    "nccl",
+    "gpu_driver",
+    "gpu_library",
+}  # where the framework is not known
 JAX, TORCH = {"jax", "xla", None}, {"torch", "torch_xla", None}
 HOST = {"host", "page_locked", "shared_memory"}
 
@@ -80,13 +90,26 @@ def check_advice(failure):
     said, lines = advice_words(answer) + "\n" + "\n".join(step["text"] for step in failure["verdict"]["next_steps"]), []
     lines += [f"{one['kind']}: no {key}" for one in answer["advice"] for key in ("title", "reason") if not one[key]]
     lines += [f"{one['kind']}: no evidence" for one in answer["advice"] if not one["evidence"]["sentence"]]
-    lines += [f"{one['kind']} fits {one['fits']} as a guess" for one in answer["advice"] if one["fits"] == "yes" and one["confidence"] == "guess"]
-    lines += [f"{one['kind']}: {one['do']} stands in the next steps too" for one in answer["advice"]
-              if one["do"] and one["do"] in [step["text"].strip() for step in failure["verdict"]["next_steps"]]]
+    lines += [
+        f"{one['kind']} fits {one['fits']} as a guess"
+        for one in answer["advice"]
+        if one["fits"] == "yes" and one["confidence"] == "guess"
+    ]
+    lines += [
+        f"{one['kind']}: {one['do']} stands in the next steps too"
+        for one in answer["advice"]
+        if one["do"] and one["do"] in [step["text"].strip() for step in failure["verdict"]["next_steps"]]
+    ]
     if not answer["advice"] and not answer["advice_sentence"]:
         lines.append("no advice, and no word why")
-    for pattern, may in ((OF_JAX, framework in JAX and (framework or failure["family"] in JAX_FAMILIES)), (OF_TORCH, framework in TORCH), (OF_DEVICE, memory not in HOST),
-                         (OF_PALLAS, framework in JAX or memory in ("vmem", "smem")), (OF_VMEM, memory != "smem"), (OF_TPU, failure["family"].startswith("tpu"))):
+    for pattern, may in (
+        (OF_JAX, framework in JAX and (framework or failure["family"] in JAX_FAMILIES)),
+        (OF_TORCH, framework in TORCH),
+        (OF_DEVICE, memory not in HOST),
+        (OF_PALLAS, framework in JAX or memory in ("vmem", "smem")),
+        (OF_VMEM, memory != "smem"),
+        (OF_TPU, failure["family"].startswith("tpu")),
+    ):
         found = pattern.search(said)
         if found and not may:
             lines.append(f"advice of {framework}, {memory} speaks of {found.group()!r}")
@@ -115,9 +138,11 @@ def check_expected(binary, folder, count):
         lines += [f"{len(failures)} failures"] if len(failures) != 1 else []
         for failure in failures[:1]:
             lines += differences(wanted, failure) + check_ranges(text, failure)
-            lines += [f"{key}: {len(failure[key])} listed, {failure[count_key]} counted"
-                      for key, count_key in (("buffers", "buffer_count"), ("io_buffers", "io_buffer_count"))
-                      if len(failure[key]) != (failure[count_key] or 0)]
+            lines += [
+                f"{key}: {len(failure[key])} listed, {failure[count_key]} counted"
+                for key, count_key in (("buffers", "buffer_count"), ("io_buffers", "io_buffer_count"))
+                if len(failure[key]) != (failure[count_key] or 0)
+            ]
         count.add(name, lines)
 
 
@@ -159,8 +184,12 @@ def check_cases(binary, cases, count):
         for failure in failures[:1]:
             steps = " ".join(step["text"] for step in failure["verdict"]["next_steps"])
             lines += differences(case["wanted"], failure) + check_ranges(text, failure)
-            lines += [f"a sentence hides a command: {step['text']}" for step in failure["verdict"]["next_steps"]
-                      if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|torch(_xla)?\.|[A-Z]_[A-Z]+=|--\w", step["text"])]
+            lines += [
+                f"a sentence hides a command: {step['text']}"
+                for step in failure["verdict"]["next_steps"]
+                if step["kind"] == "text"
+                and re.search(r"jax\.|pltpu\.|torch(_xla)?\.|[A-Z]_[A-Z]+=|--\w", step["text"])
+            ]
             said = advice_words(failure["answer"])
             lines += check_advice(failure)
             lines += [f"next steps lack {word!r}" for word in case["steps"] if word not in steps]

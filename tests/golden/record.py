@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks XProf for the summary figures of compiled programs, as run.py holds ours against.
 
-  record.py --xprof CMD --shared DIR PATH…      PATH below DIR/data; prints JSON
+record.py --xprof CMD --shared DIR PATH…      PATH below DIR/data; prints JSON
 """
+
 import argparse
 import json
 import os
@@ -19,8 +20,11 @@ from server import Server  # noqa: E402
 
 
 def figures(answer):
-    return {**{name: answer.get(name, 0) for name in FIGURES}, "maxHeap": len(answer.get("maxHeap", [])),
-            "largest": largest(answer)}
+    return {
+        **{name: answer.get(name, 0) for name in FIGURES},
+        "maxHeap": len(answer.get("maxHeap", [])),
+        "largest": largest(answer),
+    }
 
 
 def entry(port, run):

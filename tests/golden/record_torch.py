@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a small training with PyTorch itself, on the CPU, and writes it down as CUDA's allocator would, with what each block
-really is.
+"""Runs a small training with PyTorch itself, on the CPU, and writes it down as CUDA's allocator would, with what each
+block really is.
 
   record_torch.py OUT.json.gz        (needs torch)
 
-Each storage that an operator makes is an allocation with the Python stack of that moment, and its end a free. On a GPU the
-backward pass has a thread of its own, which has no Python frame where all functions are PyTorch's: "threaded" runs are
-written so. What a block is, PyTorch tells: the module's parameters and buffers, their .grad, the optimizer's state, what
-autograd saved, batches of the data loader; all else is a temporary. It takes some minutes. OUT: {"torch": version, "runs":
-{name: {"snapshot": as _dump_snapshot has it, "truth": {event of the device's trace: category}, "before": {category: bytes}}}},
-`before` of blocks that are older than the trace; categories: parameter, gradient, optimizer_state, saved_activation, input,
-temporary. torch_categories.py holds the daemon's categories against these.
+Each storage that an operator makes is an allocation with the Python stack of that moment, and its end a free. On a GPU
+the backward pass has a thread of its own, which has no Python frame where all functions are PyTorch's: "threaded" runs
+are written so. What a block is, PyTorch tells: the module's parameters and buffers, their .grad, the optimizer's state,
+what autograd saved, batches of the data loader; all else is a temporary. It takes some minutes. OUT: {"torch": version,
+"runs": {name: {"snapshot": as _dump_snapshot has it, "truth": {event of the device's trace: category}, "before":
+{category: bytes}}}}, `before` of blocks that are older than the trace; categories: parameter, gradient,
+optimizer_state, saved_activation, input, temporary. torch_categories.py holds the daemon's categories against these.
 """
+
 import gzip
 import json
 import os
@@ -25,7 +26,7 @@ WIDTH, DEPTH, BATCH = 64, 3, 16
 ENGINE = "_engine_run_backward"
 
 # The training is a program of its own, so that its frames are not ours.
-PROGRAM = '''
+PROGRAM = """
 import torch
 from torch import nn
 
@@ -66,7 +67,7 @@ def step(model, optimizer, x, wanted, told):
     optimizer.step()
     told(model, optimizer)
     optimizer.zero_grad(set_to_none=True)
-'''
+"""
 
 
 class Recorder(TorchDispatchMode):
@@ -80,7 +81,11 @@ class Recorder(TorchDispatchMode):
         while frame is not None:
             code = frame.f_code
             name = code.co_filename
-            if os.path.realpath(name) != os.path.realpath(__file__) and "_python_dispatch" not in name and "weakref" not in name:
+            if (
+                os.path.realpath(name) != os.path.realpath(__file__)
+                and "_python_dispatch" not in name
+                and "weakref" not in name
+            ):
                 if self.is_threaded and code.co_name == ENGINE:
                     return []
                 if "site-packages/" in name:
@@ -93,8 +98,18 @@ class Recorder(TorchDispatchMode):
 
     def write(self, action, address, size):
         self.now += 7
-        self.trace.append({"action": action, "addr": address, "size": size, "stream": 0, "time_us": self.now,
-                           "compile_context": "N/A", "user_metadata": "", "frames": self.frames()})
+        self.trace.append(
+            {
+                "action": action,
+                "addr": address,
+                "size": size,
+                "stream": 0,
+                "time_us": self.now,
+                "compile_context": "N/A",
+                "user_metadata": "",
+                "frames": self.frames(),
+            }
+        )
 
     def tensor(self, tensor):
         storage = tensor.untyped_storage()
@@ -102,7 +117,13 @@ class Recorder(TorchDispatchMode):
         self.poll()
         if key in self.live or storage.nbytes() == 0:
             return
-        self.live[key] = (torch.multiprocessing.reductions.StorageWeakRef(storage), self.address, storage.nbytes(), len(self.trace), self.frames())
+        self.live[key] = (
+            torch.multiprocessing.reductions.StorageWeakRef(storage),
+            self.address,
+            storage.nbytes(),
+            len(self.trace),
+            self.frames(),
+        )
         self.write("alloc", self.address, storage.nbytes())
         self.address += -(-storage.nbytes() // 512) * 512
 
@@ -132,12 +153,37 @@ class Recorder(TorchDispatchMode):
 
     def snapshot(self, has_stacks):
         self.poll()
-        blocks = [{"address": address, "size": -(-size // 512) * 512, "requested_size": size, "state": "active_allocated",
-                   "frames": frames if has_stacks else []} for _, address, size, _, frames in self.live.values()]
-        segments = [{"device": 0, "address": block["address"], "total_size": block["size"], "allocated_size": block["size"],
-                     "active_size": block["size"], "stream": 0, "segment_type": "large", "is_expandable": False, "frames": [],
-                     "blocks": [block]} for block in blocks]
-        return {"segments": segments, "device_traces": [self.trace], "allocator_settings": {}, "external_annotations": []}
+        blocks = [
+            {
+                "address": address,
+                "size": -(-size // 512) * 512,
+                "requested_size": size,
+                "state": "active_allocated",
+                "frames": frames if has_stacks else [],
+            }
+            for _, address, size, _, frames in self.live.values()
+        ]
+        segments = [
+            {
+                "device": 0,
+                "address": block["address"],
+                "total_size": block["size"],
+                "allocated_size": block["size"],
+                "active_size": block["size"],
+                "stream": 0,
+                "segment_type": "large",
+                "is_expandable": False,
+                "frames": [],
+                "blocks": [block],
+            }
+            for block in blocks
+        ]
+        return {
+            "segments": segments,
+            "device_traces": [self.trace],
+            "allocator_settings": {},
+            "external_annotations": [],
+        }
 
 
 def run(make_optimizer, steps, is_threaded, is_checkpointed=False, from_step=None, has_stacks=False):
@@ -145,7 +191,9 @@ def run(make_optimizer, steps, is_threaded, is_checkpointed=False, from_step=Non
     exec(compile(PROGRAM, "<train>", "exec"), program)
     torch.manual_seed(0)
     recorder = Recorder(is_threaded)
-    data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(64, WIDTH), torch.randn(64, WIDTH)), BATCH)
+    data = torch.utils.data.DataLoader(
+        torch.utils.data.TensorDataset(torch.randn(64, WIDTH), torch.randn(64, WIDTH)), BATCH
+    )
     saved = []
 
     def pack(tensor):
@@ -197,8 +245,12 @@ def main():
     runs = {
         "adamw": run(adam, 2, is_threaded=False),
         "adamw-threaded": run(adam, 2, is_threaded=True),
-        "adamw-foreach": run(lambda values: torch.optim.AdamW(values, lr=1e-3, foreach=True), 2, is_threaded=True, from_step=0),
-        "sgd-momentum": run(lambda values: torch.optim.SGD(values, lr=1e-3, momentum=0.9), 2, is_threaded=True, from_step=0),
+        "adamw-foreach": run(
+            lambda values: torch.optim.AdamW(values, lr=1e-3, foreach=True), 2, is_threaded=True, from_step=0
+        ),
+        "sgd-momentum": run(
+            lambda values: torch.optim.SGD(values, lr=1e-3, momentum=0.9), 2, is_threaded=True, from_step=0
+        ),
         "checkpointed": run(adam, 2, is_threaded=False, is_checkpointed=True),
         "late": run(adam, 2, is_threaded=True, from_step=1),
         "late-stacks": run(adam, 2, is_threaded=True, from_step=1, has_stacks=True),

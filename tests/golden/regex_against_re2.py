@@ -9,6 +9,7 @@ have to refuse the same patterns, and find the same texts. Left out is what base
 otherwise: \\B beside a character of several bytes, \\p and \\C, letters of either case beyond ASCII.
 Equal seeds give equal patterns. Ends with the counts; exit status 1 if one differs.
 """
+
 import argparse
 import random
 import subprocess
@@ -16,16 +17,104 @@ import sys
 
 import re2
 
-ATOMS = ("a", "b", "ab", "B", "0", "_", "é", "€", ".", r"\d", r"\D", r"\w", r"\W", r"\s", r"\S", r"\b", r"\B", "^", "$", r"\A",
-         r"\z", r"\.", r"\x41", r"\x{e9}", r"\Qab\E", r"\Q.\E", r"\Q\E", "[ab]", "[^a]", "[a-c]", "[]a]", "[a-]", r"[\d_]",
-         "[[:alpha:]]", "[[:^alpha:]]", r"[^\s\w]", r"\n", r"\t", "-", "/", r"\/")
+ATOMS = (
+    "a",
+    "b",
+    "ab",
+    "B",
+    "0",
+    "_",
+    "é",
+    "€",
+    ".",
+    r"\d",
+    r"\D",
+    r"\w",
+    r"\W",
+    r"\s",
+    r"\S",
+    r"\b",
+    r"\B",
+    "^",
+    "$",
+    r"\A",
+    r"\z",
+    r"\.",
+    r"\x41",
+    r"\x{e9}",
+    r"\Qab\E",
+    r"\Q.\E",
+    r"\Q\E",
+    "[ab]",
+    "[^a]",
+    "[a-c]",
+    "[]a]",
+    "[a-]",
+    r"[\d_]",
+    "[[:alpha:]]",
+    "[[:^alpha:]]",
+    r"[^\s\w]",
+    r"\n",
+    r"\t",
+    "-",
+    "/",
+    r"\/",
+)
 REPEATS = ("*", "+", "?", "*?", "+?", "??", "{2}", "{0,2}", "{1,}", "{2}?", "{,2}")
 GROUPS = ("(", "(?:", "(?P<n>", "(?<m>", "(?i:", "(?s:", "(?m:", "(?U:", "(?-i:")
 FLAGS = ("(?i)", "(?s)", "(?m)", "(?U)", "(?im-s)")
-WORDS = ATOMS + REPEATS + GROUPS + FLAGS + (
-    ")", "|", "[", "]", "{", "}", "-", "\\", "(?", "(?=", "(?!", "(?)", "(?z)", "(?-)", "(?i-)", "(?i-s-m)", "(?i-:", "(?P<",
-    "(?P<>", "(?P<1>", "(?P<n", "(?P<é>", "(?P<n-m>", "{3,1}", "{1001}", "**", "[^", "[b-a]", "[[:no:]]", "[[:a", "[:a:]",
-    r"[\60-\61]", r"\1", r"\8", r"\0", r"\012", r"\61", r"\777", r"\_", r"\é", r"\y", r"\xg", r"\Q", r"\E")
+WORDS = (
+    ATOMS
+    + REPEATS
+    + GROUPS
+    + FLAGS
+    + (
+        ")",
+        "|",
+        "[",
+        "]",
+        "{",
+        "}",
+        "-",
+        "\\",
+        "(?",
+        "(?=",
+        "(?!",
+        "(?)",
+        "(?z)",
+        "(?-)",
+        "(?i-)",
+        "(?i-s-m)",
+        "(?i-:",
+        "(?P<",
+        "(?P<>",
+        "(?P<1>",
+        "(?P<n",
+        "(?P<é>",
+        "(?P<n-m>",
+        "{3,1}",
+        "{1001}",
+        "**",
+        "[^",
+        "[b-a]",
+        "[[:no:]]",
+        "[[:a",
+        "[:a:]",
+        r"[\60-\61]",
+        r"\1",
+        r"\8",
+        r"\0",
+        r"\012",
+        r"\61",
+        r"\777",
+        r"\_",
+        r"\é",
+        r"\y",
+        r"\xg",
+        r"\Q",
+        r"\E",
+    )
+)
 TEXT = "aabbABc0_ .-/\n\té€"
 NAMED = ("(?P<n>", "(?<m>")
 TEXTS = 6

@@ -9,6 +9,7 @@ dumps   summary figures and the five largest buffers of every compiled program, 
         DIR/golden/dumps.json; without DIR those of tests/fixtures, dumps.json beside this file
 Ends with the counts; exit status 1 if one differs.
 """
+
 import argparse
 import json
 import os
@@ -20,16 +21,36 @@ from daemon import Counts, Daemon
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REQUESTS = ("memory_viewer", "memory_profile", "/module_list", "/hosts", "/runs")
-FIGURES = ("entryComputationParametersMib", "indefiniteBufferAllocationMib", "maybeLiveOutMib", "nonReusableMib",
-           "peakHeapMib", "peakHeapSizePosition", "peakUnpaddedHeapMib", "totalBufferAllocationMib")
+FIGURES = (
+    "entryComputationParametersMib",
+    "indefiniteBufferAllocationMib",
+    "maybeLiveOutMib",
+    "nonReusableMib",
+    "peakHeapMib",
+    "peakHeapSizePosition",
+    "peakUnpaddedHeapMib",
+    "totalBufferAllocationMib",
+)
 
 
 def check_requests(options, counts):
     golden = os.path.join(options.shared, "golden", "logdir.json.gz")
     with Daemon(options.binary, options.logdir) as daemon:
         for request in REQUESTS:
-            done = subprocess.run([os.path.join(options.shared, "tools", "xprof-compare"), "check", "--golden", golden,
-                                   "--url", daemon.url, "--only", request], capture_output=True, text=True)
+            done = subprocess.run(
+                [
+                    os.path.join(options.shared, "tools", "xprof-compare"),
+                    "check",
+                    "--golden",
+                    golden,
+                    "--url",
+                    daemon.url,
+                    "--only",
+                    request,
+                ],
+                capture_output=True,
+                text=True,
+            )
             lines = done.stdout.splitlines()
             print(f"xprof-compare --only {request}: {lines[-1] if lines else done.stderr}")
             counts.add([] if done.returncode == 0 else lines or [done.stderr], request)
@@ -42,8 +63,10 @@ def is_equal(mine, theirs):
 
 
 def largest(answer):
-    return [[row.get("instructionName"), row.get("logicalBufferSizeMib"), row.get("groupName")]
-            for row in answer.get("maxHeapBySize", [])[:5]]
+    return [
+        [row.get("instructionName"), row.get("logicalBufferSizeMib"), row.get("groupName")]
+        for row in answer.get("maxHeapBySize", [])[:5]
+    ]
 
 
 def space_faults(answer, expected, space):
@@ -73,7 +96,10 @@ def program_faults(daemon, path, expected):
 
 def check_dumps(options, counts):
     data = inputs.data_of(options)
-    with open(os.path.join(options.shared, "golden", "dumps.json") if options.shared else os.path.join(HERE, "dumps.json"), encoding="utf-8") as file:
+    with open(
+        os.path.join(options.shared, "golden", "dumps.json") if options.shared else os.path.join(HERE, "dumps.json"),
+        encoding="utf-8",
+    ) as file:
         entries = json.load(file)
     for root in inputs.present(options, data, "", ("dumps", "modules", "whatif")):
         with Daemon(options.binary, os.path.join(data, root)) as daemon:

@@ -4,15 +4,19 @@
 
   torch_categories.py --binary memviewd [--shared DIR]
 
-runs     tests/fixtures/torch/trainings.json.gz, of record_torch.py: PyTorch itself says of each allocation what it is; so
+runs     tests/fixtures/torch/trainings.json.gz, of record_torch.py: PyTorch itself says of each allocation what it is;
+         so
          many bytes have to be right, none may be unknown, and of what is older than the recording the sums hold, too
-scripts  the recorded snapshots of --shared: the parameters are those of the model's sizes, and what is known at the peak
-verdict  of a request that failed for pieces, and with segments that grow: cause, advice, where its evidence leads; of steps
-         that keep what earlier ones saved, and of steps that hold several passes as they should; of attention scores and logits, also
-         against what a GPU measured
+scripts  the recorded snapshots of --shared: the parameters are those of the model's sizes, and what is known at the
+         peak
+verdict  of a request that failed for pieces, and with segments that grow: cause, advice, where its evidence leads; of
+         steps
+         that keep what earlier ones saved, and of steps that hold several passes as they should; of attention scores
+         and logits, also against what a GPU measured
 sums     at moments the categories add up to what is in use, in live, in bands and in summary alike
 Ends with the counts; exit status 1 if one does not hold.
 """
+
 import argparse
 import collections
 import gzip
@@ -34,11 +38,16 @@ TEMPORARY = ("workspace", "optimizer_temporary")
 # backward pass although autograd saved it not: that is called an activation.
 RIGHT = 0.99
 # What sizes the sums of blocks that are older than the recording are told from; of the others nothing tells them.
-TOLD_BEFORE = {"adamw-foreach": ("parameter",), "sgd-momentum": ("parameter",), "late-stacks": ("parameter", "optimizer_state")}
+TOLD_BEFORE = {
+    "adamw-foreach": ("parameter",),
+    "sgd-momentum": ("parameter",),
+    "late-stacks": ("parameter", "optimizer_state"),
+}
 
 
 def transformer(vocabulary, width=768, layers=12, inner=3072):
-    """bytes of the parameters of the model of systems-*: fp32, no biases, one RMSNorm before each half and at the end"""
+    """bytes of the parameters of the model of systems-*: fp32, no biases, one RMSNorm before each half and at the
+    end"""
     return 4 * (2 * vocabulary * width + layers * (4 * width * width + 3 * width * inner + 2 * width) + width)
 
 
@@ -48,7 +57,9 @@ SCRIPTS = {"systems-train": (transformer(50257), 0.999), "systems-ddp": (transfo
 
 def rows_of(daemon, place):
     for offset in range(0, 1 << 30, PAGE):
-        rows = daemon.json("/api/v1/memory_profile/events", offset=offset, limit=PAGE, sort="event", **place)["data"]["rows"]
+        rows = daemon.json("/api/v1/memory_profile/events", offset=offset, limit=PAGE, sort="event", **place)["data"][
+            "rows"
+        ]
         yield from rows
         if len(rows) < PAGE:
             return
@@ -65,11 +76,18 @@ def run_faults(daemon, place, name, run):
     right = sum(value for (wanted, own), value in sums.items() if wanted == own)
     wrong = {f"{own} for {wanted}": value for (wanted, own), value in sums.items() if wanted != own}
     faults = [] if right >= RIGHT * sum(sums.values()) else [f"{right / sum(sums.values()):.2%} right: {wrong}"]
-    before = {row["category"]: row["size_bytes"] for row in daemon.json("/api/v1/memory_profile/live", event=0, group="category", limit=100, **place)["data"]["rows"]
-              if row["origin"] == "before_recording"}
+    before = {
+        row["category"]: row["size_bytes"]
+        for row in daemon.json("/api/v1/memory_profile/live", event=0, group="category", limit=100, **place)["data"][
+            "rows"
+        ]
+        if row["origin"] == "before_recording"
+    }
     for category in TOLD_BEFORE.get(name, ()):
         if before.get(category, 0) != run["before"].get(category, 0):
-            faults.append(f"before the recording {before.get(category, 0)} of {category}, not {run['before'].get(category, 0)}")
+            faults.append(
+                f"before the recording {before.get(category, 0)} of {category}, not {run['before'].get(category, 0)}"
+            )
     return faults + ([f"{sums}: unknown"] if any(own == "unknown" for _, own in sums) else [])
 
 
@@ -94,18 +112,34 @@ def sum_faults(daemon, place, pool):
         for row in live["rows"]:
             parts[row["category"]] += row["size_bytes"]
         for remainder in live["remainders"]:
-            parts.update({one["category"]: one["size_bytes"] for one in remainder["categories"] or [{"category": "unknown", "size_bytes": remainder["size_bytes"]}]})
+            parts.update(
+                {
+                    one["category"]: one["size_bytes"]
+                    for one in remainder["categories"]
+                    or [{"category": "unknown", "size_bytes": remainder["size_bytes"]}]
+                }
+            )
         at = at_event[event]
-        bands = {band["label"]: band["bytes"][at] for band in timeline["stacked"]["bands"] if band["kind"] != "before" and band["bytes"][at]}
+        bands = {
+            band["label"]: band["bytes"][at]
+            for band in timeline["stacked"]["bands"]
+            if band["kind"] != "before" and band["bytes"][at]
+        }
         if sum(sums.values()) != live["in_use_bytes"]:
             faults.append(f"event {event}: {sums} are not {live['in_use_bytes']}")
         if {name: value for name, value in parts.items() if value} != sums:
             faults.append(f"event {event}: rows and remainders {dict(parts)}, not {sums}")
         if bands != sums:
             faults.append(f"event {event}: bands {bands}, not {sums}")
-        largest = max((row["category"] for row in live["rows"]), key=lambda one: sum(row["size_bytes"] for row in live["rows"] if row["category"] == one), default=None)
+        largest = max(
+            (row["category"] for row in live["rows"]),
+            key=lambda one: sum(row["size_bytes"] for row in live["rows"] if row["category"] == one),
+            default=None,
+        )
         if largest:
-            kept = daemon.json("/api/v1/memory_profile/live", event=event, group="none", limit=1, filter=f"cat:{largest}", **place)["data"]
+            kept = daemon.json(
+                "/api/v1/memory_profile/live", event=event, group="none", limit=1, filter=f"cat:{largest}", **place
+            )["data"]
             wanted = sum(row["size_bytes"] for row in live["rows"] if row["category"] == largest)
             if kept["matched_bytes"] != wanted:
                 faults.append(f"event {event}: cat:{largest} keeps {kept['matched_bytes']}, not {wanted}")
@@ -125,7 +159,11 @@ def verdict_of(answer):
         if "cause" in answer and "advice" in answer:
             return with_evidence(answer)
         answer = list(answer.values())
-    return next((found for one in answer for found in [verdict_of(one)] if found), None) if isinstance(answer, list) else None
+    return (
+        next((found for one in answer for found in [verdict_of(one)] if found), None)
+        if isinstance(answer, list)
+        else None
+    )
 
 
 def fragmentation_faults(binary, folder):
@@ -138,10 +176,16 @@ def fragmentation_faults(binary, folder):
     # Each page of 20 MiB holds a block in use, so that segments which grow give none back to the device either.
     if any("expandable_segments" in call for call in calls):
         faults.append(f"advice {calls}")
-    for part in ("empty_cache() does not help", "expandable_segments:True: by replay the request fails with it as well"):
+    for part in (
+        "empty_cache() does not help",
+        "expandable_segments:True: by replay the request fails with it as well",
+    ):
         if part not in (verdict.get("advice_sentence") or ""):
             faults.append(f"nothing of {part}: {verdict.get('advice_sentence')}")
-    if sum(row["bytes"] for row in verdict["categories"]) != failed["active"] or verdict["fit"]["needed_bytes"] != failed["requested"]:
+    if (
+        sum(row["bytes"] for row in verdict["categories"]) != failed["active"]
+        or verdict["fit"]["needed_bytes"] != failed["requested"]
+    ):
         faults.append("categories do not add up")
     for row in verdict["categories"]:
         evidence = row["evidence"]
@@ -156,7 +200,10 @@ def fragmentation_faults(binary, folder):
 
 def retained_faults(binary, folder, kind):
     """what earlier steps saved is the cause where they are held, and there alone"""
-    verdict, is_retained = verdict_of(explained(binary, folder, made_allocator.trained(kind))), kind in ("retain", "loss")
+    verdict, is_retained = (
+        verdict_of(explained(binary, folder, made_allocator.trained(kind))),
+        kind in ("retain", "loss"),
+    )
     faults = [] if (verdict["cause"]["kind"] == "earlier_steps") == is_retained else [f"cause {verdict['cause']}"]
     if is_retained:
         first, rest = verdict["advice"][0], {row["kind"] for row in verdict["advice"][1:]}
@@ -186,12 +233,19 @@ def operation_faults(binary, folder, scores, logits, cause, first):
 
 def replayed_faults(binary, path, advice):
     """what is advised has the figures of memviewd whatif"""
-    process = subprocess.run([binary, "whatif", "--json", path, "--change", advice["change"]], capture_output=True, check=True, text=True)
+    process = subprocess.run(
+        [binary, "whatif", "--json", path, "--change", advice["change"]], capture_output=True, check=True, text=True
+    )
     (answer,) = loads(process.stdout)["modules"]
     got = [advice[key] for key in ("saves_bytes", "lands_at_bytes", "allocated_bytes", "confidence")]
     failed = answer["failed_request"]
     asked = failed["requested_bytes"] if failed and not failed["is_placed"] else 0
-    wanted = [answer["changes"][0]["saving_bytes"], answer["reserved_bytes_after"] + asked, answer["allocated_bytes_after"], answer["changes"][0]["confidence"]]
+    wanted = [
+        answer["changes"][0]["saving_bytes"],
+        answer["reserved_bytes_after"] + asked,
+        answer["allocated_bytes_after"],
+        answer["changes"][0]["confidence"],
+    ]
     return [] if got == wanted else [f"{advice['change']}: {got}, by whatif {wanted}"]
 
 
@@ -199,12 +253,16 @@ def sequential_faults(binary, folder):
     """a line that calls a whole model holds no more scores than its softmax makes"""
     verdict = verdict_of(explained(binary, folder, made_allocator.sequential()))
     saves = [row["saves_bytes"] for row in verdict["advice"] if row["kind"] == "fused_attention"]
-    return [] if saves == [8 * MIB] and verdict["cause"]["kind"] == "saved_activations" else [f"{verdict['cause']}, {saves}"]
+    return (
+        []
+        if saves == [8 * MIB] and verdict["cause"]["kind"] == "saved_activations"
+        else [f"{verdict['cause']}, {saves}"]
+    )
 
 
 def measured_faults(binary, shared):
-    """what is advised of a model that was trained without and with it, on a GPU: within a twentieth of what was saved of the device, and
-    as whatif says it"""
+    """what is advised of a model that was trained without and with it, on a GPU: within a twentieth of what was saved
+    of the device, and as whatif says it"""
     folder = os.path.join(shared, "data", "torch-h200")
     with open(os.path.join(folder, "peaks.json"), encoding="utf-8") as file:
         peaks = json.load(file)
@@ -223,10 +281,15 @@ def training_faults(binary, folder, run):
     verdict = verdict_of(explained(binary, folder, run["snapshot"]))
     by_kind = {row["kind"]: row for row in verdict["advice"]}
     held = {row["category"]: row["bytes"] for row in verdict["categories"]}
-    wanted = {"optimizer_dtype": held["optimizer_state"] // 4 * 3,
-              "shard": (held["optimizer_state"] + held["parameter"] + held.get("gradient", 0)) // 2}
-    return [f"{kind}: {by_kind.get(kind, {}).get('saves_bytes')}, not {value}" for kind, value in wanted.items()
-            if by_kind.get(kind, {}).get("saves_bytes") != value] + (["no lines"] if not verdict["peak"]["groups"] else [])
+    wanted = {
+        "optimizer_dtype": held["optimizer_state"] // 4 * 3,
+        "shard": (held["optimizer_state"] + held["parameter"] + held.get("gradient", 0)) // 2,
+    }
+    return [
+        f"{kind}: {by_kind.get(kind, {}).get('saves_bytes')}, not {value}"
+        for kind, value in wanted.items()
+        if by_kind.get(kind, {}).get("saves_bytes") != value
+    ] + (["no lines"] if not verdict["peak"]["groups"] else [])
 
 
 def main():
@@ -242,8 +305,10 @@ def main():
             with open(os.path.join(folder, f"{name}.pickle"), "wb") as file:
                 pickle.dump(run["snapshot"], file, 4)
         for name in SCRIPTS if options.shared else ():
-            with gzip.open(os.path.join(options.shared, "data", "torch", f"{name}.pickle.gz")) as packed, \
-                    open(os.path.join(folder, f"{name}.pickle"), "wb") as file:
+            with (
+                gzip.open(os.path.join(options.shared, "data", "torch", f"{name}.pickle.gz")) as packed,
+                open(os.path.join(folder, f"{name}.pickle"), "wb") as file,
+            ):
                 file.write(packed.read())
         if options.shared:
             counts.add(measured_faults(options.binary, options.shared), "fused attention as measured")
@@ -252,9 +317,16 @@ def main():
         with tempfile.TemporaryDirectory() as other:
             counts.add(fragmentation_faults(options.binary, other), "verdict of a request that failed for pieces")
             counts.add(training_faults(options.binary, other, runs["adamw"]), "verdict of a training")
-            for scores, logits, cause, first in ((96 * MIB, MIB // 8, "attention_logits", ["fused_attention"]), (MIB // 8, 96 * MIB, "logits", ["chunked_loss"]),
-                                                 (MIB // 8, MIB // 8, "saved_activations", ["checkpoint"]), (16 * MIB, 8 * MIB, "saved_activations", ["fused_attention"])):
-                counts.add(operation_faults(options.binary, other, scores, logits, cause, first), f"verdict of {scores} bytes of scores, {logits} of logits")
+            for scores, logits, cause, first in (
+                (96 * MIB, MIB // 8, "attention_logits", ["fused_attention"]),
+                (MIB // 8, 96 * MIB, "logits", ["chunked_loss"]),
+                (MIB // 8, MIB // 8, "saved_activations", ["checkpoint"]),
+                (16 * MIB, 8 * MIB, "saved_activations", ["fused_attention"]),
+            ):
+                counts.add(
+                    operation_faults(options.binary, other, scores, logits, cause, first),
+                    f"verdict of {scores} bytes of scores, {logits} of logits",
+                )
             counts.add(sequential_faults(options.binary, other), "verdict of one line for a whole model")
             for kind in ("retain", "loss", "plain", "accumulate", "two networks", "pipeline", "large"):
                 counts.add(retained_faults(options.binary, other, kind), f"verdict of steps: {kind}")
@@ -264,7 +336,10 @@ def main():
                 place = {"session": session["id"], "host": host["id"]}
                 pool = daemon.json("/api/v1/memory_profile/summary", **place)["data"]["pools"][0]
                 name = host["name"]
-                counts.add(run_faults(daemon, place, name, runs[name]) if name in runs else script_faults(pool, name), f"categories of {name}")
+                counts.add(
+                    run_faults(daemon, place, name, runs[name]) if name in runs else script_faults(pool, name),
+                    f"categories of {name}",
+                )
                 counts.add(sum_faults(daemon, place, pool), f"sums of {name}")
     return counts.finish()
 

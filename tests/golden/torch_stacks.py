@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is live in an allocator snapshot at a moment, by stack: added up here from the pickle's own events and blocks, and
-held against the profile that the daemon gives for pprof, its differences, and its list of lines."""
+"""What is live in an allocator snapshot at a moment, by stack: added up here from the pickle's own events and blocks,
+and held against the profile that the daemon gives for pprof, its differences, and its list of lines."""
+
 import collections
 import gzip
 import os
@@ -19,6 +20,7 @@ LIBRARIES = ("-packages/torch/", "-packages/einops/", "-packages/triton/", "/tor
 
 
 # ---- added up here ----
+
 
 def path_of(file):
     return "" if file == "??" else file.replace("\\", "/") if file[1:3] == ":\\" else file
@@ -48,7 +50,8 @@ def changes(snapshot, device):
 
 
 def told(snapshot, device, rows):
-    """stack → [blocks, bytes asked for, bytes of blocks] before the first event, and of each event: (its stack, its size)"""
+    """stack → [blocks, bytes asked for, bytes of blocks] before the first event, and of each event: (its stack, its
+    size)"""
     blocks, open_, before, own = end_blocks(snapshot, device), {}, collections.Counter(), []
     for event in rows:
         if event["action"] == "alloc":
@@ -85,6 +88,7 @@ def by_stack(live):
 
 
 # ---- as the daemon gives it ----
+
 
 def signed(value):
     return value - (1 << 64) if value >> 63 else value
@@ -139,12 +143,18 @@ def lines_faults(daemon, place, wanted, what):
     """the list of lines: what each frame of the person's own code holds itself"""
     sums, own = collections.Counter(), collections.Counter()
     for stack, (_, size) in wanted.items():
-        mine = [frame for frame in stack if frame[1].endswith(".py") and not any(word in frame[1] for word in LIBRARIES)]
-        sums[stack[0] if stack == BEFORE else mine[0] if mine else ("(no user frame)" if stack else "(no stack)", "", 0)] += size
+        mine = [
+            frame for frame in stack if frame[1].endswith(".py") and not any(word in frame[1] for word in LIBRARIES)
+        ]
+        sums[
+            stack[0] if stack == BEFORE else mine[0] if mine else ("(no user frame)" if stack else "(no stack)", "", 0)
+        ] += size
     data = daemon.json("/api/v1/device_memory/top", limit=1000, zeros=0, **place)["data"]
     for row in data["rows"]:
         own[row["frame"]["function"], row["frame"]["file"], row["frame"]["line"]] += row["self"]
-    return [f"{what}: lines hold {dict(+own - +sums)} too much, {dict(+sums - +own)} too little"] if +own != +sums else []
+    return (
+        [f"{what}: lines hold {dict(+own - +sums)} too much, {dict(+sums - +own)} too little"] if +own != +sums else []
+    )
 
 
 def stacks_faults(daemon, place, snapshot, device, level):
@@ -152,8 +162,12 @@ def stacks_faults(daemon, place, snapshot, device, level):
     rows = changes(snapshot, device)
     before, own = told(snapshot, device, rows)
     peak = max(range(len(rows)), key=lambda at: (level[at + 1], -at)) + 1
-    moments = {"peak": peak, "end": len(rows), "start": 0,
-               **{f"e{at}": at + 1 for at in random.Random(4).sample(range(len(rows)), min(MOMENTS, len(rows)))}}
+    moments = {
+        "peak": peak,
+        "end": len(rows),
+        "start": 0,
+        **{f"e{at}": at + 1 for at in random.Random(4).sample(range(len(rows)), min(MOMENTS, len(rows)))},
+    }
     faults, found = [], {}
     for moment, end in moments.items():
         live = live_at(before, own, rows, end)
@@ -177,9 +191,16 @@ def difference_faults(daemon, place, found):
     """what the peak has and the end has not, and the other way round"""
     faults = []
     for shown, base in (("peak", "end"), ("end", "peak")):
-        own = ask(daemon, session=place["session"], subtract=1, profile=f"{place['host']}@{shown}@{place['memory']}",
-                  base=f"{place['host']}@{base}@{place['memory']}")[1]
+        own = ask(
+            daemon,
+            session=place["session"],
+            subtract=1,
+            profile=f"{place['host']}@{shown}@{place['memory']}",
+            base=f"{place['host']}@{base}@{place['memory']}",
+        )[1]
         a, b = found[shown], found[base]
         wanted = {stack: tuple(x - y for x, y in zip(a.get(stack, (0, 0)), b.get(stack, (0, 0)))) for stack in {*a, *b}}
-        faults += differ(own, {stack: values for stack, values in wanted.items() if any(values)}, f"{shown} less {base}")
+        faults += differ(
+            own, {stack: values for stack, values in wanted.items() if any(values)}, f"{shown} less {base}"
+        )
     return faults

@@ -4,14 +4,17 @@
 
   torch_trace.py --binary memviewd
 
-rows     every "[memory]" event in the order of times: device, time, bytes, address, what is in use and in segments after it
-stacks   at every event the spans of its thread that lie around it, found one by one; the op is the person's line, else the
+rows     every "[memory]" event in the order of times: device, time, bytes, address, what is in use and in segments
+         after it
+stacks   at every event the spans of its thread that lie around it, found one by one; the op is the person's line, else
+         the
          outermost operator; the region what the program names
 steps    ProfilerStep#N and which of them an event is in; requests that failed
 refused  traces without memory events; Chrome traces of others are what they were
-Recorded: tests/fixtures/torch, by PyTorch 2.6 on a CPU; made here: two GPUs and a CPU, several threads, as 2.6 and as 1.11
-write them. Ends with the counts; exit status 1 if one does not hold.
+Recorded: tests/fixtures/torch, by PyTorch 2.6 on a CPU; made here: two GPUs and a CPU, several threads, as 2.6 and as
+1.11 write them. Ends with the counts; exit status 1 if one does not hold.
 """
+
 import argparse
 import collections
 import decimal
@@ -34,6 +37,7 @@ LIBRARY = re.compile(r"torch/|numpy/|enum\.py|logging/|typing\.py|<frozen|contex
 
 # ---- made traces ----
 
+
 class Maker:
     """a training loop on some threads, written as Kineto does; spans nest, and times have three digits"""
 
@@ -49,8 +53,18 @@ class Maker:
         begin = self.tick()
         inside()
         category = {"cpu_op": "Operator"}.get(category, category) if self.is_old else category
-        self.events.append({"ph": "X", "cat": category, "name": name, "pid": 7, "tid": thread, "ts": begin, "dur": round(self.tick() - begin, 3),
-                            "args": {"External id": len(self.events), "Input Dims": [[1, 2], []], "nested": [{"name": "x"}]}})
+        self.events.append(
+            {
+                "ph": "X",
+                "cat": category,
+                "name": name,
+                "pid": 7,
+                "tid": thread,
+                "ts": begin,
+                "dur": round(self.tick() - begin, 3),
+                "args": {"External id": len(self.events), "Input Dims": [[1, 2], []], "nested": [{"name": "x"}]},
+            }
+        )
 
     def memory(self, thread, device, size, address):
         self.total[device] += size
@@ -58,9 +72,25 @@ class Maker:
 
     def instant(self, thread, name, device, size, address):
         kind, number = device
-        self.events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": name, "pid": 7, "tid": thread, "ts": self.tick(),
-                            "args": {"Device Type": kind, "Device Id": number, "Bytes": size, "Addr": address, "Total Allocated": self.total[device],
-                                     "Total Reserved": (self.total[device] | 0xFFFFF) + 1 if kind else 0}})
+        self.events.append(
+            {
+                "ph": "i",
+                "cat": "cpu_instant_event",
+                "s": "t",
+                "name": name,
+                "pid": 7,
+                "tid": thread,
+                "ts": self.tick(),
+                "args": {
+                    "Device Type": kind,
+                    "Device Id": number,
+                    "Bytes": size,
+                    "Addr": address,
+                    "Total Allocated": self.total[device],
+                    "Total Reserved": (self.total[device] | 0xFFFFF) + 1 if kind else 0,
+                },
+            }
+        )
 
     def work(self, thread):
         for _ in range(self.random.randint(0, 3)):
@@ -75,28 +105,50 @@ class Maker:
 
     def layer(self, thread, at):
         def operator():
-            self.span(thread, "cpu_op", "aten::linear", lambda: self.span(thread, "cpu_op", "aten::empty", lambda: self.work(thread)))
+            self.span(
+                thread,
+                "cpu_op",
+                "aten::linear",
+                lambda: self.span(thread, "cpu_op", "aten::empty", lambda: self.work(thread)),
+            )
             self.work(thread)
-        self.span(thread, "python_function", f"model.py({at}): forward",
-                  lambda: self.span(thread, "python_function", "torch/nn/modules/linear.py(124): forward",
-                                    lambda: self.span(thread, "python_function", "<built-in function linear>", operator)))
+
+        self.span(
+            thread,
+            "python_function",
+            f"model.py({at}): forward",
+            lambda: self.span(
+                thread,
+                "python_function",
+                "torch/nn/modules/linear.py(124): forward",
+                lambda: self.span(thread, "python_function", "<built-in function linear>", operator),
+            ),
+        )
 
     def made(self, steps):
         for step in range(steps):
+
             def body():
                 self.span(1, "user_annotation", "forward", lambda: [self.layer(1, at) for at in range(3)])
                 self.span(2, "cpu_op", "autograd::engine::evaluate_function: MulBackward0", lambda: self.work(2))
                 self.work(3)
+
             self.span(1, "user_annotation", f"ProfilerStep#{step + 7}", body)
             self.work(1)
         self.instant(1, "[OutOfMemory]", (1, 0), 1 << 33, 0)
         self.memory(1, (1, 0), 64, 1 << 50)
         self.random.shuffle(self.events)
-        head = {"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": DEVICE_BYTES}], "profile_memory": 1, "traceEvents": self.events}
+        head = {
+            "schemaVersion": 1,
+            "deviceProperties": [{"id": 0, "name": "NVIDIA H100", "totalGlobalMem": DEVICE_BYTES}],
+            "profile_memory": 1,
+            "traceEvents": self.events,
+        }
         return dict(head, **({} if self.is_old else {"baseTimeNanoseconds": 1_700_000_000_000_000_000}))
 
 
 # ---- the same, by Python ----
+
 
 def nanoseconds(value):
     return int(decimal.Decimal(repr(value)) * 1000)
@@ -147,6 +199,7 @@ def op_and_region(stack):
 
 # ---- what is held ----
 
+
 def rows_of(daemon, count, **place):
     """every event of a device, and whether there are no more of them"""
     rows = [daemon.json("/api/v1/memory_profile/event", id=at, **place)["data"]["event"] for at in range(count)]
@@ -180,9 +233,16 @@ def stack_faults(own, wanted, trace):
 
 
 def step_faults(summary, own, wanted, trace):
-    steps = sorted((nanoseconds(event["ts"]), nanoseconds(event["ts"]) + nanoseconds(event["dur"])) for event in trace["traceEvents"]
-                   if event["ph"] == "X" and event["name"].startswith("ProfilerStep#"))
-    faults = [] if summary["hosts"][0]["step_count"] == len(steps) else [f"{summary['hosts'][0]['step_count']} steps, not {len(steps)}"]
+    steps = sorted(
+        (nanoseconds(event["ts"]), nanoseconds(event["ts"]) + nanoseconds(event["dur"]))
+        for event in trace["traceEvents"]
+        if event["ph"] == "X" and event["name"].startswith("ProfilerStep#")
+    )
+    faults = (
+        []
+        if summary["hosts"][0]["step_count"] == len(steps)
+        else [f"{summary['hosts'][0]['step_count']} steps, not {len(steps)}"]
+    )
     for row, event in zip(own, wanted):
         at = nanoseconds(event["ts"])
         inside = [step for step, (begin, end) in enumerate(steps) if begin <= at <= end]
@@ -201,11 +261,18 @@ def capacity_of(trace, memory):
 def hold(daemon, counts, name, trace, host):
     summary = daemon.json("/api/v1/memory_profile/summary", session=host["session"], host=host["id"])["data"]
     rows = memory_rows(trace)
-    origin = min(nanoseconds(event["ts"]) for event in trace["traceEvents"] if event["ph"] == "i" and event["name"] in ("[memory]", "[OutOfMemory]"))
+    origin = min(
+        nanoseconds(event["ts"])
+        for event in trace["traceEvents"]
+        if event["ph"] == "i" and event["name"] in ("[memory]", "[OutOfMemory]")
+    )
     by_device = collections.defaultdict(list)
     for event in rows:
         by_device[device_name(event)].append(event)
-    counts.add([] if {pool["memory"] for pool in summary["pools"]} == set(by_device) else [str(summary["pools"])], f"devices of {name}")
+    counts.add(
+        [] if {pool["memory"] for pool in summary["pools"]} == set(by_device) else [str(summary["pools"])],
+        f"devices of {name}",
+    )
     for pool in summary["pools"]:
         wanted, what = by_device[pool["memory"]], f"{name}, {pool['memory']}"
         place = {"session": host["session"], "host": host["id"], "memory": pool["memory"]}
@@ -216,15 +283,36 @@ def hold(daemon, counts, name, trace, host):
         capacity = (pool.get("capacity_bytes"), pool.get("capacity_source"))
         counts.add([] if capacity == capacity_of(trace, pool["memory"]) else [str(capacity)], f"capacity of {what}")
         peak = max(event["args"]["Total Allocated"] for event in wanted)
-        reserved = {event["args"]["Total Reserved"] or None for event in wanted if event["args"]["Total Allocated"] == peak}
-        counts.add([] if pool["peak"]["in_use_bytes"] == peak and pool["reserved_bytes"] in reserved and pool["chain"]["break_count"] == 0
-                   else [f"{pool['peak']['in_use_bytes']}, {pool['reserved_bytes']}, {pool['chain']}, not {peak}, {reserved}"], f"peak of {what}")
+        reserved = {
+            event["args"]["Total Reserved"] or None for event in wanted if event["args"]["Total Allocated"] == peak
+        }
+        counts.add(
+            []
+            if pool["peak"]["in_use_bytes"] == peak
+            and pool["reserved_bytes"] in reserved
+            and pool["chain"]["break_count"] == 0
+            else [f"{pool['peak']['in_use_bytes']}, {pool['reserved_bytes']}, {pool['chain']}, not {peak}, {reserved}"],
+            f"peak of {what}",
+        )
 
 
 def refused(binary, counts, folder):
-    head = {"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{"ph": "X", "name": "x", "cat": "cpu_op", "ts": 1, "dur": 1}]}
-    wrong = [{"ph": "i", "name": "[memory]", "ts": ts, "args": args} for ts, args in
-             ((1, {}), ("x", {"Bytes": 1}), (1e300, {"Bytes": 1}), (1, {"Bytes": 1e30}), (1, {"Bytes": 1 << 62}), (1, []))]
+    head = {
+        "schemaVersion": 1,
+        "deviceProperties": [],
+        "traceEvents": [{"ph": "X", "name": "x", "cat": "cpu_op", "ts": 1, "dur": 1}],
+    }
+    wrong = [
+        {"ph": "i", "name": "[memory]", "ts": ts, "args": args}
+        for ts, args in (
+            (1, {}),
+            ("x", {"Bytes": 1}),
+            (1e300, {"Bytes": 1}),
+            (1, {"Bytes": 1e30}),
+            (1, {"Bytes": 1 << 62}),
+            (1, []),
+        )
+    ]
     for name, trace in (("none", head), ("wrong ones alone", dict(head, traceEvents=wrong))):
         path = os.path.join(folder, "one.pt.trace.json")
         with open(path, "w", encoding="utf-8") as file:
@@ -232,7 +320,11 @@ def refused(binary, counts, folder):
         done = subprocess.run([binary, "summary", path], capture_output=True, text=True, timeout=60)
         right = "profile_memory=True" in done.stdout + done.stderr
         counts.add([] if right else [f"status {done.returncode}: {done.stdout}{done.stderr}"], f"memory events: {name}")
-    other = {"displayTimeUnit": "ns", "metadata": {"highres-ticks": True}, "traceEvents": [{"ph": "i", "name": "[memory]", "ts": 1, "args": {"Bytes": 1}}]}
+    other = {
+        "displayTimeUnit": "ns",
+        "metadata": {"highres-ticks": True},
+        "traceEvents": [{"ph": "i", "name": "[memory]", "ts": 1, "args": {"Bytes": 1}}],
+    }
     path = os.path.join(folder, "perfetto_trace.json.gz")
     with gzip.open(path, "wt") as file:
         json.dump(other, file)
@@ -257,7 +349,9 @@ def main():
         with Daemon(options.binary, folder) as daemon:
             session = daemon.json("/api/v1/sessions")["sessions"][0]
             hosts = {host["name"]: {"session": session["id"], "id": host["id"]} for host in session["hosts"]}
-            counts.add([] if set(hosts) == set(traces) else [str(hosts)], "files of one folder are hosts of one session")
+            counts.add(
+                [] if set(hosts) == set(traces) else [str(hosts)], "files of one folder are hosts of one session"
+            )
             for name, trace in traces.items():
                 hold(daemon, counts, name, trace, hosts[name])
     with tempfile.TemporaryDirectory() as folder:

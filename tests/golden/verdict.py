@@ -6,9 +6,11 @@
 
 Every dump of data/dumps: the cause that its README names, its advice first, bytes that balance, and where each change
 lands against what the changed program took when it was compiled (reference/whose-memory.md, section 7). Every module of
-data/modules and data/programs: that it fits a v5e, and by how much. Pairs of programs before and after what is advised. Every log of data/oom-logs has a verdict whose rows
-add up. Without --shared what tests/fixtures has of these. The largest of all is answered within a second of the daemon's time.
+data/modules and data/programs: that it fits a v5e, and by how much. Pairs of programs before and after what is advised.
+Every log of data/oom-logs has a verdict whose rows add up. Without --shared what tests/fixtures has of these. The
+largest of all is answered within a second of the daemon's time.
 """
+
 import argparse
 import glob
 import os
@@ -26,14 +28,26 @@ V5E_BYTES = int(15.75 * GIB)
 # cause, first advice, {change: GiB that were compiled}, kinds that would be wrong
 DUMPS = {
     "seed-matmul-327680": ("one_buffer", "shard", {}, {"checkpoint", "larger_chip", "donate"}),
-    "a-adam-state": ("optimizer_state", "optimizer_dtype",
-                     {"cast=mu:bf16": 14.09, "cast=*:bf16": 8.44, "offload=mu": 12.35, "checkpoint=*": 16.46}, {"donate"}),
-    "b-activations-unrolled": ("saved_activations", "checkpoint",
-                               {"checkpoint=*": 7.96, "without=attention_scores": 14.59, "batch=0.25": 10.64},
-                               {"donate", "unpad", "optimizer_dtype"}),
+    "a-adam-state": (
+        "optimizer_state",
+        "optimizer_dtype",
+        {"cast=mu:bf16": 14.09, "cast=*:bf16": 8.44, "offload=mu": 12.35, "checkpoint=*": 16.46},
+        {"donate"},
+    ),
+    "b-activations-unrolled": (
+        "saved_activations",
+        "checkpoint",
+        {"checkpoint=*": 7.96, "without=attention_scores": 14.59, "batch=0.25": 10.64},
+        {"donate", "unpad", "optimizer_dtype"},
+    ),
     "d-tile-padding": ("padding", "unpad", {"unpad=*": 14.25}, {"checkpoint", "donate"}),
     "e-no-donation": ("no_donation", "donate", {"donate=all": 9.39}, {"checkpoint"}),
-    "h-long-context": ("attention_logits", "fused_attention", {"without=attention_scores": 4.95, "sequence=0.25": 5.58}, {"checkpoint", "donate"}),
+    "h-long-context": (
+        "attention_logits",
+        "fused_attention",
+        {"without=attention_scores": 4.95, "sequence=0.25": 5.58},
+        {"checkpoint", "donate"},
+    ),
     "f-vmem-pallas-scratch": ("kernel_scratch", "block_size", {}, None),
     "f2-vmem-pallas-whole-array": ("kernel_scratch", "block_size", {}, None),
     "f3-smem-pallas-scratch": ("kernel_scratch", "block_size", {}, None),
@@ -45,9 +59,11 @@ DO_NOT_FIT = {"a-adam-state": {"checkpoint=*"}}
 
 
 # a program, what is advised and how sure that is, and the program changed so, compiled
-PAIRS = (("programs/kv-decode-notdonated", "cache_in_place", "exact", "programs/kv-decode-donated"),
-         ("whatif/kv.base", "cache_in_place", "exact", "whatif/kv.donate"),
-         ("programs/fsdp8-scan", "sharding_constraint", "bound", "programs/fsdp8-scan-constrained"))
+PAIRS = (
+    ("programs/kv-decode-notdonated", "cache_in_place", "exact", "programs/kv-decode-donated"),
+    ("whatif/kv.base", "cache_in_place", "exact", "whatif/kv.donate"),
+    ("programs/fsdp8-scan", "sharding_constraint", "bound", "programs/fsdp8-scan-constrained"),
+)
 EXACT, GATHERED = 0.001, 0.1
 
 
@@ -69,8 +85,13 @@ def unbalanced(answer):
 def rank_faults(advice):
     """what may suffice alone stands first; within that the surer"""
     sureness = ["confirmed", "exact", "model", "bound", "guess"]
-    keys = [(2 if one["fits"] == "no" else 1 if one["fits"] == "perhaps" and one["lands_at_bytes"] is None else 0,
-             sureness.index(one["confidence"])) for one in advice]
+    keys = [
+        (
+            2 if one["fits"] == "no" else 1 if one["fits"] == "perhaps" and one["lands_at_bytes"] is None else 0,
+            sureness.index(one["confidence"]),
+        )
+        for one in advice
+    ]
     return [] if keys == sorted(keys) else [f"advice is not in order: {keys}"]
 
 
@@ -81,7 +102,11 @@ def check_dump(name, answers):
     answer, advice = answers[0], answers[0]["advice"]
     lines = unbalanced(answer) + rank_faults(advice)
     lines += [f"cause {answer['cause']['kind']}, not {cause}"] if answer["cause"]["kind"] != cause else []
-    lines += [f"first advice {[one['kind'] for one in advice[:1]]}, not {first}"] if [one["kind"] for one in advice[:1]] != [first] else []
+    lines += (
+        [f"first advice {[one['kind'] for one in advice[:1]]}, not {first}"]
+        if [one["kind"] for one in advice[:1]] != [first]
+        else []
+    )
     lines += [f"fits {answer['fits']}"] if answer["fits"] != "no" else []
     kinds = {one["kind"] for one in advice}
     unfit = kinds - OF_KERNELS if wrong is None else kinds & wrong
@@ -109,7 +134,9 @@ def check_pair(answers, after, kind, confidence):
     lands = found[0]["lands_at_bytes"]
     is_good = real <= lands * (1 + GATHERED) if confidence == "bound" else abs(lands - real) <= EXACT * real
     twice = [one["kind"] for one in answers[0]["advice"] if one["change"] == found[0]["change"]]
-    return ([] if is_good else [f"{kind} lands at {lands}, compiled {real}"]) + ([] if twice == [kind] else [f"said twice: {twice}"])
+    return ([] if is_good else [f"{kind} lands at {lands}, compiled {real}"]) + (
+        [] if twice == [kind] else [f"said twice: {twice}"]
+    )
 
 
 def check_module(answers):
@@ -130,16 +157,36 @@ def main():
     data = inputs.data_of(options)
     passed = failed = 0
     slowest = (0, "")
-    jobs = [(f"dumps/{name}", os.path.join(data, "dumps", name), (), lambda answers, name=name: check_dump(name, answers)) for name in inputs.present(options, data, "dumps", DUMPS)]
+    jobs = [
+        (f"dumps/{name}", os.path.join(data, "dumps", name), (), lambda answers, name=name: check_dump(name, answers))
+        for name in inputs.present(options, data, "dumps", DUMPS)
+    ]
     for folder in ("modules", "programs"):
-        jobs += [(f"{folder}/{os.path.basename(path[:-1])}", path[:-1], ("--capacity=v5e",), check_module)
-                 for path in sorted(glob.glob(os.path.join(data, folder, "*/")))]
-    jobs += [(f"oom-logs/{os.path.basename(path)}", path, (), lambda answers: [line for one in answers for line in unbalanced(one)])
-             for path in sorted(glob.glob(os.path.join(data, "oom-logs", "*.txt")))]
-    jobs += [(f"{before}: {kind}", os.path.join(data, before), ("--capacity=v5e",),
-              lambda answers, after=after, kind=kind, confidence=confidence:
-              check_pair(answers, explain(options.binary, os.path.join(data, after), "--capacity=v5e")[0], kind, confidence))
-             for before, kind, confidence, after in PAIRS if options.shared]
+        jobs += [
+            (f"{folder}/{os.path.basename(path[:-1])}", path[:-1], ("--capacity=v5e",), check_module)
+            for path in sorted(glob.glob(os.path.join(data, folder, "*/")))
+        ]
+    jobs += [
+        (
+            f"oom-logs/{os.path.basename(path)}",
+            path,
+            (),
+            lambda answers: [line for one in answers for line in unbalanced(one)],
+        )
+        for path in sorted(glob.glob(os.path.join(data, "oom-logs", "*.txt")))
+    ]
+    jobs += [
+        (
+            f"{before}: {kind}",
+            os.path.join(data, before),
+            ("--capacity=v5e",),
+            lambda answers, after=after, kind=kind, confidence=confidence: check_pair(
+                answers, explain(options.binary, os.path.join(data, after), "--capacity=v5e")[0], kind, confidence
+            ),
+        )
+        for before, kind, confidence, after in PAIRS
+        if options.shared
+    ]
     for name, path, arguments, check in jobs:
         began = time.monotonic()
         answers, errors = explain(options.binary, path, *arguments)

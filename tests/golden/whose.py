@@ -4,11 +4,12 @@
 
   whose.py --binary PATH [--shared DIR] [FOLDER…]
 
-Each FOLDER (without one: data/programs of DIR, without that tests/fixtures/programs) holds programs, each a folder with a module and truth.json: what the
-author of the program says its arguments are, and which patterns were planted. Counted: argument bytes with the right
-category, peak bytes that are not unknown, planted patterns that are found, patterns in the twin made to remove them.
-For data/dumps the first sentence has to name what really filled the memory.
+Each FOLDER (without one: data/programs of DIR, without that tests/fixtures/programs) holds programs, each a folder with
+a module and truth.json: what the author of the program says its arguments are, and which patterns were planted.
+Counted: argument bytes with the right category, peak bytes that are not unknown, planted patterns that are found,
+patterns in the twin made to remove them. For data/dumps the first sentence has to name what really filled the memory.
 """
+
 import argparse
 import glob
 import json
@@ -21,14 +22,21 @@ from members import loads
 
 MIN_RIGHT, MIN_KNOWN, MIN_FOUND = 0.99, 0.98, 0.95
 # the twins of the programs of ../shared, which were made to be without a pattern
-TWINS = {"p-chunked-ce": ["logits"], "p-flash": ["attention_scores"], "p-no-clip": ["all_gradients"],
-         "kv-decode-donated": ["cache_copy", "no_donation"], "maxtext-scan-remat": ["attention_scores"],
-         "fsdp8-scan-constrained": ["batch_not_split", "gathered_activation"]}
-FIRST_SENTENCES = {"a-adam-state": "Optimizer state: 10.54 GiB (63 % of the peak)",
-                   "b-activations-unrolled": "Saved activations: 27.80 GiB (83 % of the peak), of it 24.00 GiB attention scores",
-                   "h-long-context": "Attention scores: 64.00 GiB (88 % of the peak)",
-                   "e-no-donation": "Results that could reuse the memory of arguments: 8.69 GiB (50 % of the peak)",
-                   "d-tile-padding": "Padding: 500.00 GiB (96 % of the peak)"}
+TWINS = {
+    "p-chunked-ce": ["logits"],
+    "p-flash": ["attention_scores"],
+    "p-no-clip": ["all_gradients"],
+    "kv-decode-donated": ["cache_copy", "no_donation"],
+    "maxtext-scan-remat": ["attention_scores"],
+    "fsdp8-scan-constrained": ["batch_not_split", "gathered_activation"],
+}
+FIRST_SENTENCES = {
+    "a-adam-state": "Optimizer state: 10.54 GiB (63 % of the peak)",
+    "b-activations-unrolled": "Saved activations: 27.80 GiB (83 % of the peak), of it 24.00 GiB attention scores",
+    "h-long-context": "Attention scores: 64.00 GiB (88 % of the peak)",
+    "e-no-donation": "Results that could reuse the memory of arguments: 8.69 GiB (50 % of the peak)",
+    "d-tile-padding": "Padding: 500.00 GiB (96 % of the peak)",
+}
 
 
 class Counts:
@@ -51,8 +59,10 @@ def whose(binary, folder):
 
 
 def is_right(argument, ours):
-    return argument["number"] in ours and ours[argument["number"]]["category"] in [argument["role"],
-                                                                                 *(argument.get("also") or [])]
+    return argument["number"] in ours and ours[argument["number"]]["category"] in [
+        argument["role"],
+        *(argument.get("also") or []),
+    ]
 
 
 def check_program(counts, binary, folder, sums):
@@ -73,8 +83,10 @@ def check_program(counts, binary, folder, sums):
     sums["found"] += len(truth["patterns"]) - len(missing)
     for argument in arguments:
         if not is_right(argument, ours) and argument["bytes"] * 1000 > total:
-            print(f"  {name}: {argument['path']} is {argument['role']}, "
-                  f"we say {ours.get(argument['number'], {}).get('category')}")
+            print(
+                f"  {name}: {argument['path']} is {argument['role']}, "
+                f"we say {ours.get(argument['number'], {}).get('category')}"
+            )
     for kind in missing:
         print(f"  {name}: {kind} was planted and is not found")
     counts.check(right >= MIN_RIGHT * total, f"{name}: {100 * right / max(total, 1):.2f} % of the argument bytes")
@@ -90,8 +102,9 @@ def check_story(counts, binary, folder, wanted):
     modules = [module for session in loads(answer.stdout)["sessions"] for module in session["modules"]]
     spaces = [space for module in modules for space in module["summary"]["data"]["spaces"]]
     largest = max(spaces, key=lambda space: space["total_bytes"])
-    words = "".join(word if isinstance(word, str) else word.get("name", word.get("text"))
-                    for word in largest["culprit"]["sentence"])
+    words = "".join(
+        word if isinstance(word, str) else word.get("name", word.get("text")) for word in largest["culprit"]["sentence"]
+    )
     counts.check(words.startswith(wanted + "."), f"{os.path.basename(folder)}: {words}")
 
 

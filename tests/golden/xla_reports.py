@@ -13,6 +13,7 @@ scoped    the program of f5, which was refused, records no scoped VMEM; the size
 example   300 GiB at peak: fusion.31 200, xor_convert_fusion 100
 Ends with the counts; exit status 1 if one differs.
 """
+
 import argparse
 import glob
 import json
@@ -62,10 +63,10 @@ def check_program(daemon, path, counts):
         counts.add(["not found"], folder)
         return
     summary = daemon.view("summary", session, module)
-    report = path[:-len(".hlo.pb")] + "-memory-usage-report.txt"
+    report = path[: -len(".hlo.pb")] + "-memory-usage-report.txt"
     if os.path.exists(report):
         counts.add(list(total_faults(summary, report_totals(report))), f"{folder} totals")
-    ranges = path[:-len(".hlo.pb")] + "-live-range.txt"
+    ranges = path[: -len(".hlo.pb")] + "-live-range.txt"
     if os.path.exists(ranges):
         counts.add(list(live_range.faults(daemon.view("live_range", session, module), ranges)), f"{folder} live ranges")
     analysis = os.path.join(os.path.dirname(path), "memory_analysis.json")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs that are cut, broken, empty, of another kind, or meant to hurt: each gets an answer or an error
 that names file, place and reason, and the rest still works."""
+
 import gzip
 import json
 import os
@@ -19,8 +20,10 @@ CODES = {"malformed", "truncated", "unsupported", "limit", "memory", "notfound",
 def ask_all(daemon, name):
     """everything about a session; {view: answer}"""
     session = daemon.session_id(name)
-    answers = {"session": daemon.ask(f"/api/v1/sessions/{session}"),
-               "modules": daemon.ask(f"/api/v1/sessions/{session}/modules")}
+    answers = {
+        "session": daemon.ask(f"/api/v1/sessions/{session}"),
+        "modules": daemon.ask(f"/api/v1/sessions/{session}/modules"),
+    }
     for view in ("summary", "curve", "strips", "buffers", "live_range", "xprof"):
         answers[view] = daemon.ask(f"/api/v1/memory_viewer/{view}?session={session}")
     for what, answer in answers.items():
@@ -86,7 +89,10 @@ def test_a_trace_that_is_cut_before_its_programs_is_truncated(t):
     answers = ask_all(daemon, "cut")
     equal([note["code"] for note in answers["modules"].json["notes"]], ["cut"])
     session = daemon.session_id("cut")
-    for path in (f"/api/v1/memory_viewer/summary?session={session}", f"/api/v1/memory_profile/timeline?session={session}"):
+    for path in (
+        f"/api/v1/memory_viewer/summary?session={session}",
+        f"/api/v1/memory_profile/timeline?session={session}",
+    ):
         answer = daemon.ask(path)
         equal((answer.status, answer.json["code"]), (422, "truncated"), path)
         assert answer.json["file"].endswith("cut/h.xplane.pb") and answer.json["offset_bytes"] <= 40, answer
@@ -106,9 +112,15 @@ def test_flipped_bytes(t):
 
 
 def test_files_of_another_kind(t):
-    kinds = {"text": b"hello\n" * 100, "zeros": bytes(5000), "json": b'{"a": [1, 2]}', "elf": b"\x7fELF" + bytes(200),
-             "png": b"\x89PNG\r\n\x1a\n" + bytes(100), "noise": random.Random(1).randbytes(5000),
-             "utf8": "naïve ünïcode ".encode() * 50}
+    kinds = {
+        "text": b"hello\n" * 100,
+        "zeros": bytes(5000),
+        "json": b'{"a": [1, 2]}',
+        "elf": b"\x7fELF" + bytes(200),
+        "png": b"\x89PNG\r\n\x1a\n" + bytes(100),
+        "noise": random.Random(1).randbytes(5000),
+        "utf8": "naïve ünïcode ".encode() * 50,
+    }
     for name, data in kinds.items():
         write_run(t, name, data)
         t.write(f"dump-{name}/module_0001.jit_f.after_optimizations.hlo.pb", data)
@@ -131,7 +143,7 @@ def test_the_wrong_kind_named_by_the_user_is_said(t):
 
 def test_gzip_that_is_cut_or_broken(t):
     packed = gzip.compress(TRACE)
-    t.write("cut/h.xplane.pb.gz", packed[:len(packed) // 2])
+    t.write("cut/h.xplane.pb.gz", packed[: len(packed) // 2])
     t.write("header/h.xplane.pb.gz", packed[:5])
     t.write("sum/h.xplane.pb.gz", packed[:-8] + bytes(8))
     t.write("noise/h.xplane.pb.gz", b"\x1f\x8b\x08\x00" + random.Random(2).randbytes(500))
@@ -164,8 +176,9 @@ def test_a_message_ten_thousand_deep(t):
     shape = inputs.number(2, 13) + nested(10000)
     instruction = inputs.block(1, "deep.1") + inputs.block(2, "tuple") + inputs.block(3, shape) + inputs.number(35, 1)
     computation = inputs.block(1, "main") + inputs.block(2, instruction) + inputs.number(5, 1) + inputs.number(6, 1)
-    hlo = inputs.block(1, inputs.block(1, "jit_deep") + inputs.block(2, "main") + inputs.block(3, computation)
-                       + inputs.number(6, 1)) + inputs.block(3, inputs.buffer_assignment(1))
+    hlo = inputs.block(
+        1, inputs.block(1, "jit_deep") + inputs.block(2, "main") + inputs.block(3, computation) + inputs.number(6, 1)
+    ) + inputs.block(3, inputs.buffer_assignment(1))
     t.write("deep/module_0001.jit_deep.after_optimizations.hlo.pb", hlo)
     t.write("deeper/x.hlo.pb", nested(10000))
     daemon = serve_with_a_good_one(t)
@@ -176,12 +189,24 @@ def test_a_message_ten_thousand_deep(t):
 
 def test_sizes_past_64_bits_and_lengths_past_the_end(t):
     huge = b"\xff" * 9 + b"\x01"
-    for at, data in enumerate((b"\x0a" + huge, b"\x0a" + b"\xff" * 10 + b"\x01", b"\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x7f",
-                               huge * 3, b"\x0b" * 50, b"\x00" * 50, b"\x0a\x05ab")):
+    for at, data in enumerate(
+        (
+            b"\x0a" + huge,
+            b"\x0a" + b"\xff" * 10 + b"\x01",
+            b"\x0a\x80\x80\x80\x80\x80\x80\x80\x80\x7f",
+            huge * 3,
+            b"\x0b" * 50,
+            b"\x00" * 50,
+            b"\x0a\x05ab",
+        )
+    ):
         write_run(t, f"huge{at}", data)
-    size = inputs.block(3, inputs.block(1, inputs.number(1, 1) + inputs.number(2, -1) + inputs.block(3, inputs.number(4, 1)))
-                        + inputs.block(3, inputs.number(2, (1 << 63) - 1)) + inputs.block(3, inputs.number(2, (1 << 63) - 1)
-                                                                                          + inputs.number(1, 1)))
+    size = inputs.block(
+        3,
+        inputs.block(1, inputs.number(1, 1) + inputs.number(2, -1) + inputs.block(3, inputs.number(4, 1)))
+        + inputs.block(3, inputs.number(2, (1 << 63) - 1))
+        + inputs.block(3, inputs.number(2, (1 << 63) - 1) + inputs.number(1, 1)),
+    )
     t.write("sizes/x.hlo.pb", inputs.block(1, inputs.hlo_module("jit_huge", 2)) + size)
     daemon = serve_with_a_good_one(t)
     for at in range(7):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running jobs asked for a trace by the page, as far as it takes no job: what may be asked, what is refused."""
+
 import json
 import os
 import socket
@@ -12,7 +13,10 @@ AS_JSON = {"Content-Type": "application/json"}
 
 def allowed(t, *addresses):
     """options of a daemon that may ask these, else one where nobody listens, into the folder "traces" """
-    return [f"--capture-logdir={t.folder('traces')}", *(f"--capture={each}" for each in addresses or [f"127.0.0.1:{free_port()}"])]
+    return [
+        f"--capture-logdir={t.folder('traces')}",
+        *(f"--capture={each}" for each in addresses or [f"127.0.0.1:{free_port()}"]),
+    ]
 
 
 def serve(t, *addresses):
@@ -26,7 +30,10 @@ def ask(daemon, status=202, **body):
 
 
 def at_end(daemon, begun):
-    wait_until(lambda: daemon.get_json(f"{PATH}/{begun['id']}")["state"] in ("done", "cancelled"), what="the end of the capture")
+    wait_until(
+        lambda: daemon.get_json(f"{PATH}/{begun['id']}")["state"] in ("done", "cancelled"),
+        what="the end of the capture",
+    )
     return daemon.get_json(f"{PATH}/{begun['id']}")
 
 
@@ -50,20 +57,27 @@ def test_only_what_was_named_at_the_start_is_asked(t):
         except BlockingIOError:
             pass
     ended = taken(daemon)
-    equal([(host["address"], host["reason"]) for host in ended["hosts"]], [(named, "connection refused: nothing listens there")])
+    equal(
+        [(host["address"], host["reason"]) for host in ended["hosts"]],
+        [(named, "connection refused: nothing listens there")],
+    )
     equal((ended["session"], os.listdir(t.folder("traces"))), (None, []))
 
 
 def test_what_the_options_may_be(t):
     folder = t.folder("traces")
     for arguments, words in (
-            (["--capture=localhost:1"], "--capture needs --capture-logdir=DIR"),
-            ([f"--capture-logdir={folder}"], "--capture-logdir without --capture=HOST:PORT"),
-            (["--capture=localhost", f"--capture-logdir={folder}"], "localhost is no HOST:PORT"),
-            (["--capture=localhost:1", "--capture=localhost:1", f"--capture-logdir={folder}"], "is named twice"),
-            (["--capture=localhost:1", "--capture-logdir=gs://bucket/x"], "memviewd reads such addresses and does not write them"),
-            (["--capture=localhost:1", f"--capture-logdir={folder}/none"], "No such file or directory"),
-            (["--capture=localhost:1", f"--capture-logdir={t.write('file', b'')}"], "Not a directory")):
+        (["--capture=localhost:1"], "--capture needs --capture-logdir=DIR"),
+        ([f"--capture-logdir={folder}"], "--capture-logdir without --capture=HOST:PORT"),
+        (["--capture=localhost", f"--capture-logdir={folder}"], "localhost is no HOST:PORT"),
+        (["--capture=localhost:1", "--capture=localhost:1", f"--capture-logdir={folder}"], "is named twice"),
+        (
+            ["--capture=localhost:1", "--capture-logdir=gs://bucket/x"],
+            "memviewd reads such addresses and does not write them",
+        ),
+        (["--capture=localhost:1", f"--capture-logdir={folder}/none"], "No such file or directory"),
+        (["--capture=localhost:1", f"--capture-logdir={t.write('file', b'')}"], "Not a directory"),
+    ):
         ended = t.run("--port=0", "--demo", *arguments)
         equal(ended.returncode, 2, ended.stderr)
         assert words in ended.stderr, (words, ended.stderr)
@@ -90,14 +104,28 @@ def walk_captures(walk, t):
     address = f"127.0.0.1:{silent.getsockname()[1]}"
     daemon = serve(t, address)
     for headers, body, asked, status in (
-            ({}, good, daemon, 415), ({"Content-Type": "text/plain"}, good, daemon, 415), (AS_JSON, "{}", daemon, 400), (AS_JSON, "[" * 4000, daemon, 400),
-            (AS_JSON, '[null, null]', daemon, 400), (AS_JSON, 'null', daemon, 400),
-            (AS_JSON, '{"seconds": 0}', daemon, 400), (AS_JSON, '{"seconds": 3601}', daemon, 400), (AS_JSON, '{"seconds": 1.5}', daemon, 400),
-            (AS_JSON, '{"seconds": 1e300}', daemon, 400), (AS_JSON, '{"seconds": "1"}', daemon, 400), (AS_JSON, '{"seconds": 1, "seconds": 1}', daemon, 400),
-            (AS_JSON, '{"seconds": 1, "more": 1}', daemon, 400), (AS_JSON, '{"seconds": 1, "addresses": []}', daemon, 400),
-            (AS_JSON, '{"seconds": 1, "addresses": [1]}', daemon, 400), (AS_JSON, json.dumps({"seconds": 1, "addresses": ["a:1"] * 257}), daemon, 400),
-            (AS_JSON, json.dumps({"seconds": 1, "addresses": ["a" * 5000]}), daemon, 413), (AS_JSON, good, walk.locked, 401), (AS_JSON, good, walk.small, 409),
-            ({**AS_JSON, "Origin": "http://evil.example"}, good, daemon, 403), ({**AS_JSON, "X": "a" * 20000}, good, daemon, 431)):
+        ({}, good, daemon, 415),
+        ({"Content-Type": "text/plain"}, good, daemon, 415),
+        (AS_JSON, "{}", daemon, 400),
+        (AS_JSON, "[" * 4000, daemon, 400),
+        (AS_JSON, "[null, null]", daemon, 400),
+        (AS_JSON, "null", daemon, 400),
+        (AS_JSON, '{"seconds": 0}', daemon, 400),
+        (AS_JSON, '{"seconds": 3601}', daemon, 400),
+        (AS_JSON, '{"seconds": 1.5}', daemon, 400),
+        (AS_JSON, '{"seconds": 1e300}', daemon, 400),
+        (AS_JSON, '{"seconds": "1"}', daemon, 400),
+        (AS_JSON, '{"seconds": 1, "seconds": 1}', daemon, 400),
+        (AS_JSON, '{"seconds": 1, "more": 1}', daemon, 400),
+        (AS_JSON, '{"seconds": 1, "addresses": []}', daemon, 400),
+        (AS_JSON, '{"seconds": 1, "addresses": [1]}', daemon, 400),
+        (AS_JSON, json.dumps({"seconds": 1, "addresses": ["a:1"] * 257}), daemon, 400),
+        (AS_JSON, json.dumps({"seconds": 1, "addresses": ["a" * 5000]}), daemon, 413),
+        (AS_JSON, good, walk.locked, 401),
+        (AS_JSON, good, walk.small, 409),
+        ({**AS_JSON, "Origin": "http://evil.example"}, good, daemon, 403),
+        ({**AS_JSON, "X": "a" * 20000}, good, daemon, 431),
+    ):
         equal(walk.ask(path, path, "POST", headers, body, asked).status, status, (headers, body[:80]))
     equal(walk.ask(path, path + "?x=" + "a" * 9000, "POST", AS_JSON, good, daemon).status, 414)
     refused = daemon.ask(path, "DELETE")
@@ -109,8 +137,14 @@ def walk_captures(walk, t):
     equal(walk.ask(path, path, "POST", AS_JSON, good, daemon).json["code"], "busy")
     equal(walk.ask(path, path, daemon=daemon).json["running"], begun.json["id"])
     equal(walk.ask(one, place, daemon=daemon).json["hosts"], [{"address": address, "trace_bytes": 0}])
-    for headers, query, asked, status in (({"Origin": "http://evil.example"}, "", daemon, 403), ({}, "?x=1", daemon, 400), ({}, "", walk.locked, 401),
-                                          ({"X": "a" * 20000}, "", daemon, 431), ({}, "?x=" + "a" * 9000, daemon, 414), ({}, "", daemon, 204)):
+    for headers, query, asked, status in (
+        ({"Origin": "http://evil.example"}, "", daemon, 403),
+        ({}, "?x=1", daemon, 400),
+        ({}, "", walk.locked, 401),
+        ({"X": "a" * 20000}, "", daemon, 431),
+        ({}, "?x=" + "a" * 9000, daemon, 414),
+        ({}, "", daemon, 204),
+    ):
         equal(walk.ask(one, place + query, "DELETE", headers, None, asked).status, status, (headers, query[:9]))
     equal(walk.ask(one, path + "/" + "0" * 12, "DELETE", daemon=daemon).status, 404)
     wait_until(lambda: walk.ask(one, place, daemon=daemon).json["state"] == "cancelled", what="its end")

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd index: rows that say what explain says and add up, parts that make the whole, labels, and what cannot be read."""
+"""memviewd index: rows that say what explain says and add up, parts that make the whole, labels, and what cannot be
+read."""
+
 import csv
 import io
 import json
@@ -36,16 +38,37 @@ def test_a_row_says_what_explain_says(t):
         rows = [row for row in rows_of(t, path) if row["kind"] == "module"]
         for row in rows[:6]:
             folder = os.path.dirname(os.path.join(row["logdir"], row["file"]))
-            (told,) = [one["answer"] for one in loads(t.run("explain", "--json", "--module", row["module"], folder).stdout)
-                       if "answer" in one and one.get("session")][:1] or [None]
+            (told,) = [
+                one["answer"]
+                for one in loads(t.run("explain", "--json", "--module", row["module"], folder).stdout)
+                if "answer" in one and one.get("session")
+            ][:1] or [None]
             if told is None or row["session"] == "":
                 continue
-            equal((row["verdict"], row["fits"], row["cause"], row["needed_bytes"], row["capacity_bytes"], row["over_bytes"]),
-                  (told["verdict"], told["fits"], told["cause"]["kind"], told["fit"]["needed_bytes"], told["fit"]["capacity_bytes"],
-                   told["fit"]["over_bytes"]), row["file"])
+            equal(
+                (
+                    row["verdict"],
+                    row["fits"],
+                    row["cause"],
+                    row["needed_bytes"],
+                    row["capacity_bytes"],
+                    row["over_bytes"],
+                ),
+                (
+                    told["verdict"],
+                    told["fits"],
+                    told["cause"]["kind"],
+                    told["fit"]["needed_bytes"],
+                    told["fit"]["capacity_bytes"],
+                    told["fit"]["over_bytes"],
+                ),
+                row["file"],
+            )
             equal((row["fit_word"], row["fit_sentence"]), (told["fit"]["word"], told["fit"]["sentence"]), row["file"])
-            equal((row["advice"], row["advice_saves_bytes"]),
-                  (told["advice"][0]["title"], told["advice"][0]["saves_bytes"]) if told["advice"] else (None, None))
+            equal(
+                (row["advice"], row["advice_saves_bytes"]),
+                (told["advice"][0]["title"], told["advice"][0]["saves_bytes"]) if told["advice"] else (None, None),
+            )
 
 
 def test_sums_balance(t):
@@ -68,7 +91,11 @@ def test_both_formats_have_the_same_rows_and_types(t):
     for row, line in zip(rows, table, strict=True):
         equal(list(row), list(line))
         for name, value in row.items():
-            equal("" if value is None else str(value), line[name].removeprefix("'") if str(value)[:1] in "=+-@" else line[name], name)
+            equal(
+                "" if value is None else str(value),
+                line[name].removeprefix("'") if str(value)[:1] in "=+-@" else line[name],
+                name,
+            )
             kinds.setdefault(name, set()).add(type(value))
     for name, seen in kinds.items():
         whole = name.endswith(("_bytes", "_count")) or name in ("schema_version", "failure")
@@ -89,27 +116,45 @@ def declared(t, form):
     if form == "arrow":
         (version,) = loads(text)["schema"]["metadata"]
         equal(version, {"key": "memviewd.schema_version", "value": "3"})
-        return {one["name"]: ("int64" if one["type"] == {"name": "int", "bitWidth": 64, "isSigned": True} else one["type"]["name"], one["nullable"])
-                for one in loads(text)["schema"]["fields"]}
+        return {
+            one["name"]: (
+                "int64" if one["type"] == {"name": "int", "bitWidth": 64, "isSigned": True} else one["type"]["name"],
+                one["nullable"],
+            )
+            for one in loads(text)["schema"]["fields"]
+        }
     if form == "bigquery":
         assert "version 3." in loads(text)[0]["description"], text[:200]
         return {one["name"]: (one["type"], one["mode"] == "NULLABLE") for one in loads(text)}
     if form == "json":
         schema = loads(text)
         equal((schema["required"], schema["properties"]["schema_version"]["const"]), (list(schema["properties"]), 3))
-        return {name: (one["type"][0] if isinstance(one["type"], list) else one["type"], isinstance(one["type"], list))
-                for name, one in schema["properties"].items()}
+        return {
+            name: (one["type"][0] if isinstance(one["type"], list) else one["type"], isinstance(one["type"], list))
+            for name, one in schema["properties"].items()
+        }
     assert text.startswith("-- Columns of memviewd index, version 3.\n"), text[:200]
     if form == "clickhouse":
-        return {name: (kind.removeprefix("Nullable(").removesuffix(")") if kind.startswith("Nullable") else kind, kind.startswith("Nullable"))
-                for name, kind in re.findall(r"(?m)^    `(\w+)` (.+) COMMENT '", text)}
-    return {name: (kind, not required) for name, kind, required in re.findall(r'(?m)^    "(\w+)" (\w+)( NOT NULL)?', text)}
+        return {
+            name: (
+                kind.removeprefix("Nullable(").removesuffix(")") if kind.startswith("Nullable") else kind,
+                kind.startswith("Nullable"),
+            )
+            for name, kind in re.findall(r"(?m)^    `(\w+)` (.+) COMMENT '", text)
+        }
+    return {
+        name: (kind, not required) for name, kind, required in re.findall(r'(?m)^    "(\w+)" (\w+)( NOT NULL)?', text)
+    }
 
 
 # By form: a text, a number, a time, an object.
-DECLARED = {"arrow": ("utf8", "int64", "timestamp", "utf8"), "bigquery": ("STRING", "INTEGER", "TIMESTAMP", "STRING"),
-            "clickhouse": ("String", "Int64", "DateTime64(6, 'UTC')", "String"), "json": ("string", "integer", "string", "string"),
-            "postgresql": ("text", "bigint", "timestamptz", "jsonb")}
+DECLARED = {
+    "arrow": ("utf8", "int64", "timestamp", "utf8"),
+    "bigquery": ("STRING", "INTEGER", "TIMESTAMP", "STRING"),
+    "clickhouse": ("String", "Int64", "DateTime64(6, 'UTC')", "String"),
+    "json": ("string", "integer", "string", "string"),
+    "postgresql": ("text", "bigint", "timestamptz", "jsonb"),
+}
 ALWAYS = ("schema_version", "id", "file_id", "logdir", "file", "labels", "kind")
 
 
@@ -127,7 +172,11 @@ def test_schemas_have_the_columns_and_their_types(t):
 
 def test_rows_keep_to_the_json_schema(t):
     schema = loads(index(t, "--schema=json").stdout)["properties"]
-    equal([name for name, one in schema.items() if not one["description"]], [], "columns without a description: server/fleet/catalog/rows_columns.def")
+    equal(
+        [name for name, one in schema.items() if not one["description"]],
+        [],
+        "columns without a description: server/fleet/catalog/rows_columns.def",
+    )
     kinds = {"string": str, "integer": int, "null": type(None)}
     for row in rows_of(t, t.fixtures):
         equal(list(row), list(schema))
@@ -146,7 +195,11 @@ def test_every_column_is_documented(t):
     told = [name for cell in told for name in cell.split("`, `")]
     families = [head for head in heads if re.match("(where|category|pattern)_.", head)]
     assert {"where_NAME_bytes", "category_NAME_bytes", "pattern_NAME_bytes"} <= set(told), told
-    equal([head for head in heads if head not in told and head not in families], [], "without a line in docs/operate/fleet.md")
+    equal(
+        [head for head in heads if head not in told and head not in families],
+        [],
+        "without a line in docs/operate/fleet.md",
+    )
 
 
 def test_shards_make_the_whole(t):
@@ -154,7 +207,10 @@ def test_shards_make_the_whole(t):
     parts = [rows_of(t, t.fixtures, f"--shard={at}/3") for at in range(3)]
     assert all(parts), [len(part) for part in parts]
     equal(sorted(row["id"] for part in parts for row in part), sorted(row["id"] for row in whole))
-    equal(sorted((row for part in parts for row in part), key=lambda row: row["id"]), sorted(whole, key=lambda row: row["id"]))
+    equal(
+        sorted((row for part in parts for row in part), key=lambda row: row["id"]),
+        sorted(whole, key=lambda row: row["id"]),
+    )
     files = [{row["file"] for row in part} for part in parts]
     assert not files[0] & files[1] and not files[1] & files[2], "a file is of one part alone"
 
@@ -188,20 +244,36 @@ def test_labels_and_which_of_them_counts(t):
     t.write("memviewd.json", b'{"job": "all", "team": "x", "lr": 0.001, "is_last": true}')
     t.write("ann/memviewd.json", b'{"job": "of ann"}')
     pattern = "--label-path={user}/{name}-{run}/{commit}"
-    (row,) = rows_of(t, t.folder(), pattern, "--label=cluster=eu", environ={"MEMVIEWD_LABELS": "cluster=us,zone=a,job=none"})
-    equal(loads(row["labels"]), {"cluster": "eu", "commit": "c0ffee", "is_last": "true", "job": "of ann", "lr": "0.001", "name": "bert",
-                                      "run": "7", "team": "x", "user": "ann", "zone": "a"})
+    (row,) = rows_of(
+        t, t.folder(), pattern, "--label=cluster=eu", environ={"MEMVIEWD_LABELS": "cluster=us,zone=a,job=none"}
+    )
+    equal(
+        loads(row["labels"]),
+        {
+            "cluster": "eu",
+            "commit": "c0ffee",
+            "is_last": "true",
+            "job": "of ann",
+            "lr": "0.001",
+            "name": "bert",
+            "run": "7",
+            "team": "x",
+            "user": "ann",
+            "zone": "a",
+        },
+    )
     equal((row["job"], row["commit"], row["user_name"]), ("of ann", "c0ffee", "ann"))
     (row,) = rows_of(t, t.folder(), "--label", "job=given", "--label", "job=later")
     equal(row["job"], "later")
     t.write("ann/memviewd.json", b'{"job": ["of ann"]}')
     broken, row = rows_of(t, t.folder())
     equal((broken["kind"], broken["error_code"], row["job"]), ("nothing", "malformed", "all"))
-    assert broken["error"].startswith("ann/memviewd.json: \"job\" is no text"), broken["error"]
+    assert broken["error"].startswith('ann/memviewd.json: "job" is no text'), broken["error"]
 
 
 def test_folders_of_known_programs_are_labels(t):
-    """MaxText, XPK, Levanter, TorchTitan, Lightning, Hugging Face's Trainer, TensorBoard; anything else said of a file comes first"""
+    """MaxText, XPK, Levanter, TorchTitan, Lightning, Hugging Face's Trainer, TensorBoard; anything else said of a file
+    comes first"""
     trace, proto = inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4)}), inputs.hlo_proto()
     module = "module_0001.jit_f.after_optimizations.hlo.pb"
     wanted = {
@@ -214,17 +286,36 @@ def test_folders_of_known_programs_are_labels(t):
         "exp/run4/plugins/profile/2026_01_09/h.xplane.pb": {"job": "exp", "run": "run4"},
         "alone/plugins/profile/2026_01_09/h.xplane.pb": {"job": "alone"},
         "plugins/profile/2026_01_09/h.xplane.pb": {},
-        f"titan/memory_snapshot/iteration_5_exit/rank12_memory_snapshot/{module}": {"job": "titan", "step": "5_exit", "rank": "12"},
+        f"titan/memory_snapshot/iteration_5_exit/rank12_memory_snapshot/{module}": {
+            "job": "titan",
+            "step": "5_exit",
+            "rank": "12",
+        },
     }
     for path in wanted:
-        t.write(path, proto if path.endswith(".hlo.pb") else trace if path.endswith(".xplane.pb") else b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 123456789 bytes.")
+        t.write(
+            path,
+            proto
+            if path.endswith(".hlo.pb")
+            else trace
+            if path.endswith(".xplane.pb")
+            else b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 123456789 bytes.",
+        )
     told = {row["file"]: loads(row["labels"]) for row in rows_of(t, t.folder())}
     equal(told, wanted)
     t.write("exp/memviewd.json", b'{"job": "said"}')
-    told = {row["file"]: loads(row["labels"]) for row in rows_of(t, t.folder(), "--label-path={team}/{name}/tensorboard", environ={"MEMVIEWD_LABELS": "job=all"})}
+    told = {
+        row["file"]: loads(row["labels"])
+        for row in rows_of(
+            t, t.folder(), "--label-path={team}/{name}/tensorboard", environ={"MEMVIEWD_LABELS": "job=all"}
+        )
+    }
     equal(told["exp/run4/plugins/profile/2026_01_09/h.xplane.pb"], {"job": "said", "run": "run4"})
     equal(told["alone/plugins/profile/2026_01_09/h.xplane.pb"], {"job": "all"})
-    equal(told["team/llama-7b/tensorboard/plugins/profile/2026_01_09/h.xplane.pb"], {"team": "team", "name": "llama-7b", "job": "all"})
+    equal(
+        told["team/llama-7b/tensorboard/plugins/profile/2026_01_09/h.xplane.pb"],
+        {"team": "team", "name": "llama-7b", "job": "all"},
+    )
 
 
 def test_what_cannot_be_read_has_a_row(t):
@@ -234,7 +325,10 @@ def test_what_cannot_be_read_has_a_row(t):
     t.write("d/module_0000.jit_f.after_optimizations.hlo.pb", b"\xff" * 100)
     process = index(t, t.folder())
     rows = {row["file"]: row for row in map(loads, process.stdout.splitlines())}
-    equal(set(rows), {"a/empty.xplane.pb", "b/cut.xplane.pb", "c/good.xplane.pb", "d/module_0000.jit_f.after_optimizations.hlo.pb"})
+    equal(
+        set(rows),
+        {"a/empty.xplane.pb", "b/cut.xplane.pb", "c/good.xplane.pb", "d/module_0000.jit_f.after_optimizations.hlo.pb"},
+    )
     for name, row in rows.items():
         assert bool(row["error"]) == ("good" not in name), row
         assert row["error_code"] or row["verdict"], row
@@ -242,9 +336,16 @@ def test_what_cannot_be_read_has_a_row(t):
 
 
 def test_wrong_usage(t):
-    for arguments, word in ((["--shard=3/3"], "--shard"), (["--shard=1"], "--shard"), (["--shard=-1/2"], "--shard"),
-                            (["--label=job"], "--label"), (["--label=9=a"], "--label"), (["--label-path=/a/{b}"], "--label-path"),
-                            (["--label-path=a/{b"], "--label-path"), (["--format=xml"], "--format")):
+    for arguments, word in (
+        (["--shard=3/3"], "--shard"),
+        (["--shard=1"], "--shard"),
+        (["--shard=-1/2"], "--shard"),
+        (["--label=job"], "--label"),
+        (["--label=9=a"], "--label"),
+        (["--label-path=/a/{b}"], "--label-path"),
+        (["--label-path=a/{b"], "--label-path"),
+        (["--format=xml"], "--format"),
+    ):
         assert word in index(t, t.fixtures, *arguments, status=2).stderr
     assert "PATH" in index(t, status=2).stderr
     assert "no such file" in index(t, "/nowhere", status=2).stderr

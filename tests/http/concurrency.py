@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many requests at once."""
+
 import concurrent.futures
 import contextlib
 import functools
@@ -87,11 +88,18 @@ def test_many_who_wait_for_one_slow_thing_leave_room(t):
     daemon = t.serve(t.folder())
     slow, quick = daemon.session_id("slow"), daemon.session_id("quick")
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
-        waiting = [pool.submit(daemon.ask, f"/api/v1/memory_viewer/buffers?session={slow}&limit={at}")
-                   for at in range(1, 41)]
+        waiting = [
+            pool.submit(daemon.ask, f"/api/v1/memory_viewer/buffers?session={slow}&limit={at}") for at in range(1, 41)
+        ]
         time.sleep(0.3)
-        for path in ("/", "/-/healthy", "/api/v1/tools", "/api/v1/sessions", "/module_list?run=quick",
-                     f"/api/v1/memory_viewer/summary?session={quick}"):
+        for path in (
+            "/",
+            "/-/healthy",
+            "/api/v1/tools",
+            "/api/v1/sessions",
+            "/module_list?run=quick",
+            f"/api/v1/memory_viewer/summary?session={quick}",
+        ):
             equal(daemon.ask(path).status, 200, path)
         pending = sum(not answer.done() for answer in waiting)
         assert pending > 16, f"only {pending} still wait: others waited for them, or the slow trace is quick"
@@ -102,7 +110,7 @@ def test_without_a_thread_the_next_request_tries_again(t):
     """equal to one that no thread could be made for"""
     t.write("plugins/profile/quick/h.xplane.pb", inputs.trace("jit_quick", 2))
     daemon = t.serve_as_nobody(t.folder())
-    most, _ = resource.getrlimit(resource.RLIMIT_NPROC) # the daemon's too
+    most, _ = resource.getrlimit(resource.RLIMIT_NPROC)  # the daemon's too
     most = "unlimited" if most == resource.RLIM_INFINITY else most
     t.run_as_nobody("prlimit", f"--pid={daemon.process.pid}", "--nproc=0:")
     answer = daemon.ask("/module_list?run=quick")
@@ -122,7 +130,7 @@ def test_clients_that_go_away_do_no_harm(t):
             with contextlib.suppress(OSError):
                 connection.settimeout(0.05)
                 connection.recv(100)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)) # a reset, not an end
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # a reset, not an end
         connection.close()
     equal(daemon.ask("/-/healthy").status, 200)
     equal(daemon.ask(path).status, 200)
@@ -143,8 +151,11 @@ def test_half_closed_connections_are_answered(t):
 def test_requests_sent_in_one_go_are_answered_in_turn(t):
     daemon = serve_slow(t)
     request = "GET {} HTTP/1.1\r\nHost: localhost\r\n{}\r\n"
-    text = request.format("/module_list?run=quick", "") + request.format("/version", "") + \
-        request.format("/-/healthy", "Connection: close\r\n")
+    text = (
+        request.format("/module_list?run=quick", "")
+        + request.format("/version", "")
+        + request.format("/-/healthy", "Connection: close\r\n")
+    )
     received = daemon.raw(text.encode()).decode()
     equal(received.count("HTTP/1.1 200"), 3, received)
     assert received.index("jit_quick(2)") < received.index("2.24.2") < received.index("ok\n"), received
@@ -156,7 +167,8 @@ def test_a_storm_of_mixed_requests(t):
     paths = ["/", "/runs", "/nothing", "/-/ready", "/api/v1/sessions", "/api/v1/sessions/x", "/module_list?run=quick"]
     for row in rows.values():
         paths += [f"/api/v1/sessions/{row['id']}/modules"] + [
-            f"/api/v1/memory_viewer/{view}?session={row['id']}" for view in ("summary", "curve", "buffers", "strips")]
+            f"/api/v1/memory_viewer/{view}?session={row['id']}" for view in ("summary", "curve", "buffers", "strips")
+        ]
     expected = {path: daemon.ask(path).status for path in paths}
 
     def ask_in_turn(start):
@@ -167,6 +179,7 @@ def test_a_storm_of_mixed_requests(t):
             headers = {"Accept-Encoding": "gzip"} if at % 3 else {}
             equal(daemon.ask(path, method, headers, connection=connection).status, expected[path], path)
         connection.close()
+
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         list(pool.map(ask_in_turn, range(16)))
     assert daemon.is_alive()
@@ -183,6 +196,7 @@ def renamed_all_the_time(t, path, versions):
             copy = copies[next(renamed) % len(copies)]
             os.link(copy, path + ".new")
             os.rename(path + ".new", path)
+
     thread = threading.Thread(target=rename)
     thread.start()
     try:
@@ -194,7 +208,9 @@ def renamed_all_the_time(t, path, versions):
 
 def test_what_is_renamed_under_a_reader_is_one_or_the_other(t):
     """never some of both, and never absent or damaged"""
-    versions = {f"jit_{name}": inputs.trace(f"jit_{name}", 1, count) for name, count in (("small", 20), ("large", 20000))}
+    versions = {
+        f"jit_{name}": inputs.trace(f"jit_{name}", 1, count) for name, count in (("small", 20), ("large", 20000))
+    }
     path = t.write("logs/plugins/profile/run/h.xplane.pb", versions["jit_small"])
     daemon = t.serve(os.path.join(t.folder(), "logs"))
     session = daemon.session_id("run")
@@ -202,7 +218,10 @@ def test_what_is_renamed_under_a_reader_is_one_or_the_other(t):
     def told_by_daemon():
         answer = daemon.ask(f"/api/v1/memory_viewer/summary?session={session}")
         if answer.status != 200:
-            assert (answer.status, answer.json["code"]) in ((409, "changed"), (503, "changed")), (answer.status, answer.json)
+            assert (answer.status, answer.json["code"]) in ((409, "changed"), (503, "changed")), (
+                answer.status,
+                answer.json,
+            )
             return None
         module = answer.json["data"]["module"]
         return module["name"], module["instruction_count"]
@@ -215,6 +234,7 @@ def test_what_is_renamed_under_a_reader_is_one_or_the_other(t):
             return None
         module = told["sessions"][0]["modules"][0]["summary"]["data"]["module"]
         return module["name"], module["instruction_count"]
+
     seen = set()
     with renamed_all_the_time(t, path, versions.values()) as renamed:
         for _ in range(40):

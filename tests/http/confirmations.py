@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The compiler asked about changes, by a stand-in for libtpu: what is said, what is opened, and that nothing is left behind."""
+"""The compiler asked about changes, by a stand-in for libtpu: what is said, what is opened, and that nothing is left
+behind."""
+
 import glob
 import json
 import os
@@ -19,13 +21,18 @@ def serve(t, word, *arguments):
 
 def ask(daemon, *changes, status=202, **more):
     session = next(iter(daemon.sessions().values()))["id"]
-    answer = daemon.ask(PATH, "POST", AS_JSON, json.dumps({"session": session, "change": list(changes) or ["batch=0.5"], **more}))
+    answer = daemon.ask(
+        PATH, "POST", AS_JSON, json.dumps({"session": session, "change": list(changes) or ["batch=0.5"], **more})
+    )
     equal(answer.status, status, answer.text)
     return answer.json
 
 
 def at_end(daemon, begun):
-    wait_until(lambda: daemon.get_json(f"{PATH}/{begun['id']}")["state"] in ("done", "cancelled"), what="the end of the compiler")
+    wait_until(
+        lambda: daemon.get_json(f"{PATH}/{begun['id']}")["state"] in ("done", "cancelled"),
+        what="the end of the compiler",
+    )
     return daemon.get_json(f"{PATH}/{begun['id']}")
 
 
@@ -56,13 +63,24 @@ def walk_confirmations(walk):
 
     good = asked("h-long-context")
     for headers, body, daemon, status in (
-            ({}, good, walk.daemon, 415), ({"Content-Type": "text/plain"}, good, walk.daemon, 415), (AS_JSON, "{}", walk.daemon, 400),
-            (AS_JSON, asked("run", change=[]), walk.daemon, 400), (AS_JSON, asked("run", change=["a"] * 33), walk.daemon, 400),
-            (AS_JSON, asked("run", change=[1]), walk.daemon, 400), (AS_JSON, asked("run", more=1), walk.daemon, 400),
-            (AS_JSON, asked("run", module=7), walk.daemon, 400), (AS_JSON, asked("h-long-context", device="v9"), walk.daemon, 400), (AS_JSON, "[" * 4000, walk.daemon, 400), (AS_JSON, asked("0" * 12), walk.daemon, 404),
-            (AS_JSON, asked("run", module="0" * 12), walk.daemon, 404), (AS_JSON, asked("noise"), walk.daemon, 422),
-            (AS_JSON, asked("run", change=["a" * 5000]), walk.daemon, 413), (AS_JSON, good, walk.locked, 401),
-            ({**AS_JSON, "Origin": "http://evil.example"}, good, walk.daemon, 403), ({**AS_JSON, "X": "a" * 20000}, good, walk.daemon, 431)):
+        ({}, good, walk.daemon, 415),
+        ({"Content-Type": "text/plain"}, good, walk.daemon, 415),
+        (AS_JSON, "{}", walk.daemon, 400),
+        (AS_JSON, asked("run", change=[]), walk.daemon, 400),
+        (AS_JSON, asked("run", change=["a"] * 33), walk.daemon, 400),
+        (AS_JSON, asked("run", change=[1]), walk.daemon, 400),
+        (AS_JSON, asked("run", more=1), walk.daemon, 400),
+        (AS_JSON, asked("run", module=7), walk.daemon, 400),
+        (AS_JSON, asked("h-long-context", device="v9"), walk.daemon, 400),
+        (AS_JSON, "[" * 4000, walk.daemon, 400),
+        (AS_JSON, asked("0" * 12), walk.daemon, 404),
+        (AS_JSON, asked("run", module="0" * 12), walk.daemon, 404),
+        (AS_JSON, asked("noise"), walk.daemon, 422),
+        (AS_JSON, asked("run", change=["a" * 5000]), walk.daemon, 413),
+        (AS_JSON, good, walk.locked, 401),
+        ({**AS_JSON, "Origin": "http://evil.example"}, good, walk.daemon, 403),
+        ({**AS_JSON, "X": "a" * 20000}, good, walk.daemon, 431),
+    ):
         equal(walk.ask(path, path, "POST", headers, body, daemon).status, status, (headers, body[:80]))
     equal(walk.ask(path, path + "?x=" + "a" * 9000, "POST", AS_JSON, good).status, 414)
     refused = walk.daemon.ask(path, "DELETE")
@@ -73,8 +91,14 @@ def walk_confirmations(walk):
     begun = walk.ask(path, path, "POST", AS_JSON, good)
     equal((begun.status, begun.headers["location"]), (202, f"{path}/{begun.json['id']}"))
     address = begun.headers["location"]
-    for headers, query, daemon, status in (({"Origin": "http://evil.example"}, "", walk.daemon, 403), ({}, "?x=1", walk.daemon, 400), ({}, "", walk.locked, 401),
-                                           ({"X": "a" * 20000}, "", walk.daemon, 431), ({}, "?x=" + "a" * 9000, walk.daemon, 414), ({}, "", walk.daemon, 204)):
+    for headers, query, daemon, status in (
+        ({"Origin": "http://evil.example"}, "", walk.daemon, 403),
+        ({}, "?x=1", walk.daemon, 400),
+        ({}, "", walk.locked, 401),
+        ({"X": "a" * 20000}, "", walk.daemon, 431),
+        ({}, "?x=" + "a" * 9000, walk.daemon, 414),
+        ({}, "", walk.daemon, 204),
+    ):
         equal(walk.ask(one, address + query, "DELETE", headers, None, daemon).status, status, (headers, query[:9]))
     equal(walk.ask(one, path + "/" + "0" * 12, "DELETE").status, 404)
 
@@ -87,10 +111,16 @@ def test_the_changed_program_is_compiled_and_opens(t):
     equal((begun["state"], begun["confirmed"], begun["changes"]), ("running", None, ["batch=0.5"]))
     done = at_end(daemon, begun)
     said = done["confirmed"]
-    equal((done["state"], said["state"], said["status"], said["fits"], said["plan"]), ("done", "refuted", "done", True, done["plan_session"]))
+    equal(
+        (done["state"], said["state"], said["status"], said["fits"], said["plan"]),
+        ("done", "refuted", "done", True, done["plan_session"]),
+    )
     nothing_is_left(t)  # the plan lives in memory now
     session = next(iter(daemon.sessions().values()))["id"]
-    summary = [daemon.get_json("/api/v1/memory_viewer/summary", session=one)["data"]["spaces"][0]["peak_bytes"] for one in (session, done["plan_session"])]
+    summary = [
+        daemon.get_json("/api/v1/memory_viewer/summary", session=one)["data"]["spaces"][0]["peak_bytes"]
+        for one in (session, done["plan_session"])
+    ]
     equal(summary[1], summary[0], "the stand-in hands out the program itself")
     equal(daemon.get_json("/api/v1/compare/summary", a=session, b=done["plan_session"])["tool"], "compare")
     equal(daemon.stop(), 0)
@@ -98,11 +128,22 @@ def test_the_changed_program_is_compiled_and_opens(t):
 
 
 def test_what_goes_wrong_is_one_sentence(t):
-    for word, status in (("segfaults", "crashed"), ("refuses", "refused"), ("new_version", "unknown_version"), ("prints", "too_much_output")):
+    for word, status in (
+        ("segfaults", "crashed"),
+        ("refuses", "refused"),
+        ("new_version", "unknown_version"),
+        ("prints", "too_much_output"),
+    ):
         daemon = serve(t, word)
         said = at_end(daemon, ask(daemon))
-        equal((said["state"], said["confirmed"]["state"], said["confirmed"]["status"], said["plan_session"]), ("done", "unanswered", status, None), word)
-        assert said["confirmed"]["sentence"].startswith("Not confirmed, the prediction stands. The unchanged program: "), said
+        equal(
+            (said["state"], said["confirmed"]["state"], said["confirmed"]["status"], said["plan_session"]),
+            ("done", "unanswered", status, None),
+            word,
+        )
+        assert said["confirmed"]["sentence"].startswith(
+            "Not confirmed, the prediction stands. The unchanged program: "
+        ), said
         equal(daemon.ask("/-/healthy").status, 200)
         daemon.stop()
         nothing_is_left(t)
@@ -110,7 +151,11 @@ def test_what_goes_wrong_is_one_sentence(t):
 
 def test_changes_that_do_not_apply_are_told(t):
     daemon = serve(t, "stops")
-    for change, words in (("offload=*", "the compiler cannot be asked"), ("batches=1", "did you mean"), ("shard=nothing:4", "nothing has this name")):
+    for change, words in (
+        ("offload=*", "the compiler cannot be asked"),
+        ("batches=1", "did you mean"),
+        ("shard=nothing:4", "nothing has this name"),
+    ):
         said = at_end(daemon, ask(daemon, change))["confirmed"]
         equal((said["state"], said["status"], said["base"]), ("unanswered", "not_editable", None), change)
         assert words in said["sentence"], said["sentence"]
@@ -118,9 +163,18 @@ def test_changes_that_do_not_apply_are_told(t):
 
 def test_a_device_that_is_chosen_stands_in_for_a_chip_that_the_dump_does_not_tell(t):
     daemon = t.serve_with_compiler("stops", PROGRAM, os.path.join(t.fixtures, FOLDER), topology=None)
-    for device, topology, status in (("V5E", "v5e:2x2", "done"), ("v4", "v4:2x2x1", "refused"), ("H100-80G", None, "cannot_start"), (None, None, "cannot_start")):
+    for device, topology, status in (
+        ("V5E", "v5e:2x2", "done"),
+        ("v4", "v4:2x2x1", "refused"),
+        ("H100-80G", None, "cannot_start"),
+        (None, None, "cannot_start"),
+    ):
         said = at_end(daemon, ask(daemon, **({"device": device} if device else {})))["confirmed"]
-        equal((said["topology"], said["status"], said["topology_source"]), (topology, status, topology and "given"), (device, said["sentence"]))
+        equal(
+            (said["topology"], said["status"], said["topology_source"]),
+            (topology, status, topology and "given"),
+            (device, said["sentence"]),
+        )
 
 
 def test_one_at_a_time_and_it_can_be_cancelled(t):
@@ -167,7 +221,9 @@ def test_only_the_last_ones_are_kept(t):
 
 
 def test_a_trace_and_a_lone_program_cannot_be_confirmed(t):
-    daemon = t.serve_with_compiler("stops", PROGRAM, os.path.join(t.fixtures, "logdir"), os.path.join(t.fixtures, "programs", "z-base"))
+    daemon = t.serve_with_compiler(
+        "stops", PROGRAM, os.path.join(t.fixtures, "logdir"), os.path.join(t.fixtures, "programs", "z-base")
+    )
     for session in daemon.sessions().values():
         if session["kind"] not in ("trace", "dump"):
             continue
@@ -191,7 +247,12 @@ def test_uploaded_programs_can_be_confirmed(t):
     given = ""
     for name in sorted(os.listdir(os.path.join(t.fixtures, FOLDER))):
         if ".hlo.pb" in name:
-            answer = daemon.ask(f"/api/v1/uploads?name={name}&with={given}", "POST", {"Content-Type": "application/octet-stream"}, t.fixture(f"{FOLDER}/{name}"))
+            answer = daemon.ask(
+                f"/api/v1/uploads?name={name}&with={given}",
+                "POST",
+                {"Content-Type": "application/octet-stream"},
+                t.fixture(f"{FOLDER}/{name}"),
+            )
             given = answer.json["id"]
     answer = daemon.ask(PATH, "POST", AS_JSON, json.dumps({"session": given, "change": ["batch=0.5"]}))
     said = at_end(daemon, answer.json)

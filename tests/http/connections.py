@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections that take places and give nothing: half requests, idle ones, slow ones, stalled uploads."""
+
 import contextlib
 import os
 import re
@@ -53,7 +54,9 @@ def test_the_connection_that_is_idle_longest_makes_place(t):
     with opened(daemon, 256, ABOUT) as kept:
         for connection in kept:
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
-        for connection in kept[1:]: # one after the other: which of those that were opened at once was answered first is nobody's to say
+        for connection in kept[
+            1:
+        ]:  # one after the other: which of those that were opened at once was answered first is nobody's to say
             connection.sendall(ABOUT)
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
         equal([is_closed(connection, 0.1) for connection in (kept[0], kept[255])], [False, False])
@@ -73,7 +76,7 @@ def test_headers_that_do_not_come_are_not_waited_for(t):
 def is_healthy(daemon):
     try:
         return daemon.ask("/-/healthy").status == 200
-    except ConnectionError: # all places were taken when it came
+    except ConnectionError:  # all places were taken when it came
         return False
 
 
@@ -84,27 +87,35 @@ def test_readers_that_do_not_read_keep_no_places(t):
     assert size > 300_000, size
     with opened(daemon, 300, b"GET /vendor/viz.js HTTP/1.1\r\nHost: localhost\r\n\r\n" * 40, 2048):
         for _ in range(3):
-            wait_until(lambda: is_healthy(daemon), what="a place") # one is made as soon as the daemon has the time
+            wait_until(lambda: is_healthy(daemon), what="a place")  # one is made as soon as the daemon has the time
         wait_until(lambda: daemon.ask("/api/v1/about").status == 200, what="a place")
 
 
 def test_stalled_uploads_leave_memory_to_others(t):
     """each sends less than a whole body and stops; together they would take all of the memory"""
     daemon = t.serve("--memory-limit=96", "--demo")
-    head = (f"POST /api/v1/uploads?name=a.hlo.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
-            f"Content-Length: {8 * MIB}\r\n\r\n").encode()
+    head = (
+        f"POST /api/v1/uploads?name=a.hlo.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+        f"Content-Length: {8 * MIB}\r\n\r\n"
+    ).encode()
     with opened(daemon, 40, head + b"x" * (3 * MIB)) as stalled:
         session = daemon.session_id("b-activations-unrolled")
         equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={session}").status, 200)
         for connection in stalled[:3]:
             assert is_closed(connection, 60), "less than 64 KiB in twenty seconds"
-    wait_until(lambda: daemon.ask("/api/v1/oom", "POST", {"Content-Type": "text/plain"}, b"x" * (4 * MIB)).status != 503, what="room")
+    wait_until(
+        lambda: daemon.ask("/api/v1/oom", "POST", {"Content-Type": "text/plain"}, b"x" * (4 * MIB)).status != 503,
+        what="room",
+    )
 
 
 def test_uploads_can_be_switched_off(t):
     daemon = t.serve("--no-uploads", t.folder())
-    for path, kind in (("/api/v1/oom", "text/plain"), ("/api/v1/uploads?name=a.hlo.pb", "application/octet-stream"),
-                       ("/api/v1/profiles?name=m", "application/octet-stream")):
+    for path, kind in (
+        ("/api/v1/oom", "text/plain"),
+        ("/api/v1/uploads?name=a.hlo.pb", "application/octet-stream"),
+        ("/api/v1/profiles?name=m", "application/octet-stream"),
+    ):
         for body in (b"x", b"x" * MIB):
             answer = daemon.ask(path, "POST", {"Content-Type": kind}, body)
             equal((answer.status, answer.json["code"]), (403, "uploads"), path)
@@ -116,13 +127,17 @@ def test_requests_that_can_be_read_in_two_ways_are_400(t):
     daemon = t.serve(t.folder())
     post = b"POST /api/v1/oom HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
     smuggled = b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-    for lengths, body in ((b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
-                          (b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
-                          (b"Content-Length : 3\r\n", b"abc"), (b"Transfer-Encoding : chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
-                          (b"Transfer-Encoding: gzip\r\n", b"abc"), (b"Transfer-Encoding: xchunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
-                          (b"Content-Length: 3\r\nContent-Length: 3\r\n", b"abc"),
-                          (b"Content-Length: 3\r\nContent-Length: 30\r\n", b"abc"),
-                          (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", b"3\r\nabc\r\n0\r\n\r\n")):
+    for lengths, body in (
+        (b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+        (b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+        (b"Content-Length : 3\r\n", b"abc"),
+        (b"Transfer-Encoding : chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+        (b"Transfer-Encoding: gzip\r\n", b"abc"),
+        (b"Transfer-Encoding: xchunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+        (b"Content-Length: 3\r\nContent-Length: 3\r\n", b"abc"),
+        (b"Content-Length: 3\r\nContent-Length: 30\r\n", b"abc"),
+        (b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", b"3\r\nabc\r\n0\r\n\r\n"),
+    ):
         received = daemon.raw(post + lengths + b"\r\n" + body + smuggled)
         equal(re.findall(rb"HTTP/1\.1 (\d{3}) ", received), [b"400"], lengths)
         assert b"onnection: close" in received, received[:500]
@@ -138,14 +153,20 @@ def test_a_thousand_parameters_are_400(t):
         for count in (1000, 2000):
             answer = daemon.ask(path + "?" + "&".join(["a=1"] * count))
             equal(answer.status, 400, (path, count))
-        equal(daemon.ask(path + "?" + "&".join(f"a{at}=1" for at in range(400))).status, 200 if path != "/api/v1/sessions" else 400, path)
+        equal(
+            daemon.ask(path + "?" + "&".join(f"a{at}=1" for at in range(400))).status,
+            200 if path != "/api/v1/sessions" else 400,
+            path,
+        )
 
 
 def test_closed_standard_descriptors_are_opened(t):
     """else a socket would be standard error, and lines of the log would go to whoever asks"""
+
     def close_all():
         for descriptor in (0, 2):
             os.close(descriptor)
+
     daemon = t.serve("--demo", "--verbose", before=close_all)
     for _ in range(5):
         answer = daemon.ask("/-/healthy")

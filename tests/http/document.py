@@ -2,9 +2,10 @@
 """docs/openapi.yaml as Python values, and values held against its schemas.
 
 Reads the part of YAML that the document uses: mappings and lists by indentation or in one line,
-plain and double-quoted words, anchors (&name), aliases (*name) and merged mappings (<<). Knows the keywords of JSON Schema that the document uses, and refuses
-any other, so that nothing there is left unchecked.
+plain and double-quoted words, anchors (&name), aliases (*name) and merged mappings (<<). Knows the keywords of JSON
+Schema that the document uses, and refuses any other, so that nothing there is left unchecked.
 """
+
 import json
 import re
 
@@ -43,7 +44,7 @@ class Yaml:
         found = []
         while self.at < len(self.lines) and self.lines[self.at][0] == indent and self.lines[self.at][1][:2] == "- ":
             text = self.lines[self.at][1][2:]
-            if text[0] in "{[\"" or not re.match(r"[\w$-]+:( |$)", text):
+            if text[0] in '{["' or not re.match(r"[\w$-]+:( |$)", text):
                 self.at += 1
                 found.append(flow(text))
             else:
@@ -82,7 +83,7 @@ def flow_value(text):
         found, text = {}, text[1:].lstrip()
         while text[0] != "}":
             key = re.match(r'("[^"]*"|[^\s:]+):\s*', text)
-            found[word(key[1])], text = flow_value(text[key.end():])
+            found[word(key[1])], text = flow_value(text[key.end() :])
             text = text.lstrip(", ")
         return found, text[1:]
     if text[0] == "[":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each figure of a verdict has its evidence: what is seen there adds up to the figure, or the difference is named."""
+
 import os
 import pickle
 import re
@@ -65,7 +66,9 @@ class Held:
         """`capacity`: that which the answer was asked with"""
         self.capacity = capacity
         self.daemon, self.answer = daemon, with_evidence(answer)
-        self.module = {"session": answer["module"]["session"], "module": answer["module"]["id"]} if answer["module"] else None
+        self.module = (
+            {"session": answer["module"]["session"], "module": answer["module"]["id"]} if answer["module"] else None
+        )
         self.session, self.known, self.kinds = session, {}, {}
 
     def ask(self, path, **params):
@@ -85,7 +88,12 @@ class Held:
 
     def replayed(self, what, bytes_, evidence):
         """of an allocator snapshot, with the request that failed as far as it is still to be made"""
-        data = self.ask("memory_profile/whatif", session=self.answer["trace_session"], memory=evidence["memory"], change=evidence["change"])["data"]
+        data = self.ask(
+            "memory_profile/whatif",
+            session=self.answer["trace_session"],
+            memory=evidence["memory"],
+            change=evidence["change"],
+        )["data"]
         failed = data["failed_request"]
         asked = failed["requested_bytes"] if failed else 0
         lands = data["reserved_bytes_after"] + (0 if failed and failed["is_placed"] else asked)
@@ -109,14 +117,23 @@ class Held:
 
     def profile(self, what, evidence):
         """rows of a device profile, which may be of another session than the text"""
-        data = self.ask("device_memory/buffers", session=self.answer["profile_session"], profile=evidence["file"], filter=evidence["filter"])["data"]
+        data = self.ask(
+            "device_memory/buffers",
+            session=self.answer["profile_session"],
+            profile=evidence["file"],
+            filter=evidence["filter"],
+        )["data"]
         equal(data["matched_total"], evidence["sum_bytes"], what)
 
     def snapshot(self, what, evidence):
         """of an allocator snapshot: the view that it names, at its moment, has the figure"""
         about = {"session": self.answer["trace_session"], "memory": evidence["memory"], "time": evidence["time_ps"]}
         if evidence["column"] in ("free", "reserved"):
-            equal(self.ask("memory_profile/segments", **about)["data"][f"{evidence['column']}_bytes"], evidence["sum_bytes"], what)
+            equal(
+                self.ask("memory_profile/segments", **about)["data"][f"{evidence['column']}_bytes"],
+                evidence["sum_bytes"],
+                what,
+            )
         elif evidence["column"]:
             data = self.ask("memory_profile/holes", **about)["data"]
             pools = self.ask("memory_profile/summary", session=about["session"])["data"]["pools"]
@@ -124,7 +141,9 @@ class Held:
             equal(failure["largest_hole_bytes"], data["largest_hole"]["size_bytes"], what)
             equal(failure[f"{evidence['column']}_bytes"], evidence["sum_bytes"], what)
         else:
-            rows = self.ask("memory_profile/live", **about, **({"filter": evidence["filter"]} if evidence["filter"] else {}))["data"]
+            rows = self.ask(
+                "memory_profile/live", **about, **({"filter": evidence["filter"]} if evidence["filter"] else {})
+            )["data"]
             equal(rows["matched_bytes"], evidence["sum_bytes"], what)
         self.columns = getattr(self, "columns", set()) | {evidence["column"]}
 
@@ -170,7 +189,9 @@ def test_of_a_snapshot(t):
     held = Held(daemon, answer, session).hold()
     equal((held.columns, held.unmarked), ({None, "requested", "device_free", "free", "reserved", "largest_hole"}, []))
     cause = held.answer["cause"]
-    equal((cause["kind"], cause["evidence"]["column"], cause["bytes"]), ("fragmentation", "free", one.failures[0]["free"]))
+    equal(
+        (cause["kind"], cause["evidence"]["column"], cause["bytes"]), ("fragmentation", "free", one.failures[0]["free"])
+    )
 
 
 def test_of_live_arrays(t):

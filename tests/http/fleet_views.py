@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What many jobs took over their commits: the commit, the host and the day that were planted are found; filters; what is
-not known is said; files that come, change and go."""
+"""What many jobs took over their commits: the commit, the host and the day that were planted are found; filters; what
+is not known is said; files that come, change and go."""
+
 import concurrent.futures
 import csv
 import io
@@ -26,18 +27,26 @@ def serve(t, days=DAYS):
 def test_the_commit_and_the_host_that_were_planted_are_found(t):
     daemon = serve(t)
     (step,) = ask(daemon, "regressions")["rows"]
-    equal((step["job"], step["commit"], step["commit_before"], step["change_bytes"], step["direction"], step["lasting"]),
-          ("bert", commit_of(BAD_DAY), commit_of(BAD_DAY - 1), 3 * GIB, "regression", "yes"))
+    equal(
+        (step["job"], step["commit"], step["commit_before"], step["change_bytes"], step["direction"], step["lasting"]),
+        ("bert", commit_of(BAD_DAY), commit_of(BAD_DAY - 1), 3 * GIB, "regression", "yes"),
+    )
     (host,) = ask(daemon, "hosts")["rows"]
-    equal((host["job"], host["host"], host["commit"], host["difference_bytes"], host["usual_bytes"]),
-          ("t5", ODD_HOST, commit_of(ODD_DAY), GIB, 5 * GIB))
+    equal(
+        (host["job"], host["host"], host["commit"], host["difference_bytes"], host["usual_bytes"]),
+        ("t5", ODD_HOST, commit_of(ODD_DAY), GIB, 5 * GIB),
+    )
 
 
 def test_each_host_has_lines_of_its_own_when_asked_for(t):
     daemon = serve(t)
     chart = ask(daemon, "chart", job="t5", rows="series", by="host", categories=1)
     equal([(line["host"], line["module"]) for line in chart["lines"]], [(f"host{at}", "jit_step") for at in range(4)])
-    equal(ask(daemon, "chart", job="t5", by="host", categories=1)["lines"], chart["lines"], "each host by its module that needs most")
+    equal(
+        ask(daemon, "chart", job="t5", by="host", categories=1)["lines"],
+        chart["lines"],
+        "each host by its module that needs most",
+    )
     bert = ask(daemon, "chart", job="bert", by="host")["lines"]
     equal([(line["host"], line["module"]) for line in bert], [("host0", "jit_train_step")])
     for line in chart["lines"]:
@@ -51,8 +60,10 @@ def test_each_host_has_lines_of_its_own_when_asked_for(t):
 
 def test_what_will_fail_and_what_does_is_told(t):
     rows = {row["job"]: row for row in ask(serve(t), "series")["rows"]}
-    equal({job: row["trend"] for job, row in rows.items()},
-          {"bert": "steady", "grows": "reaches", "over": "over", "t5": "steady"})
+    equal(
+        {job: row["trend"] for job, row in rows.items()},
+        {"bert": "steady", "grows": "reaches", "over": "over", "t5": "steady"},
+    )
     equal(rows["grows"]["growth_bytes_per_day"], GIB // 4)
     left = rows["grows"]["capacity_bytes"] - rows["grows"]["needed_bytes"]
     equal(round(rows["grows"]["fails_in_days"], 6), round(left / (GIB // 4), 6))
@@ -79,21 +90,49 @@ def test_every_figure_is_that_of_index(t):
     for (job, commit), point in points.items():
         rows = [row for row in index if (row["job"], row["commit"]) == (job, commit)]
         most = max(rows, key=lambda row: row["needed_bytes"])
-        equal((point["needed_bytes"], point["least_bytes"], point["row_count"], point["host_count"], point["capacity_bytes"]),
-              (most["needed_bytes"], min(row["needed_bytes"] for row in rows), len(rows), len({row["host"] for row in rows}),
-               most["capacity_bytes"]), (job, commit))
-        equal({row["category"]: row["bytes"] for row in point["categories"]},
-              {name.removeprefix("category_").removesuffix("_bytes"): value for name, value in most.items()
-               if name.startswith("category_") and value})
+        equal(
+            (
+                point["needed_bytes"],
+                point["least_bytes"],
+                point["row_count"],
+                point["host_count"],
+                point["capacity_bytes"],
+            ),
+            (
+                most["needed_bytes"],
+                min(row["needed_bytes"] for row in rows),
+                len(rows),
+                len({row["host"] for row in rows}),
+                most["capacity_bytes"],
+            ),
+            (job, commit),
+        )
+        equal(
+            {row["category"]: row["bytes"] for row in point["categories"]},
+            {
+                name.removeprefix("category_").removesuffix("_bytes"): value
+                for name, value in most.items()
+                if name.startswith("category_") and value
+            },
+        )
 
 
 def test_filters_take_what_they_say(t):
     daemon = serve(t, 6)
     begin = (fleet_story.FIRST_S + 3 * fleet_story.DAY_S) * 1000
-    for params, jobs, count in (({"job": "bert"}, ["bert"], 6), ({"job": "none"}, [], 0), ({"commit": "c03"}, ["bert", "grows", "over", "t5"], 4),
-                                ({"module": "jit_step"}, ["t5"], 6), ({"host": "host3"}, ["t5"], 6), ({"user": "bob"}, ["grows", "over"], 12),
-                                ({"kind": "memory"}, [], 0), ({"label": "day=2"}, ["bert", "grows", "over"], 3), ({"since": begin}, ["bert", "grows", "over", "t5"], 16),
-                                ({"until": begin}, ["bert", "grows", "over", "t5"], 8), ({"since": begin, "until": begin + 1, "job": "t5"}, ["t5"], 1)):
+    for params, jobs, count in (
+        ({"job": "bert"}, ["bert"], 6),
+        ({"job": "none"}, [], 0),
+        ({"commit": "c03"}, ["bert", "grows", "over", "t5"], 4),
+        ({"module": "jit_step"}, ["t5"], 6),
+        ({"host": "host3"}, ["t5"], 6),
+        ({"user": "bob"}, ["grows", "over"], 12),
+        ({"kind": "memory"}, [], 0),
+        ({"label": "day=2"}, ["bert", "grows", "over"], 3),
+        ({"since": begin}, ["bert", "grows", "over", "t5"], 16),
+        ({"until": begin}, ["bert", "grows", "over", "t5"], 8),
+        ({"since": begin, "until": begin + 1, "job": "t5"}, ["t5"], 1),
+    ):
         summary = ask(daemon, "summary", **params)
         equal((summary["jobs"], summary["point_count"]), (jobs, count), params)
 
@@ -117,7 +156,18 @@ def test_the_chart_has_a_line_for_each_job(t):
     chart = ask(daemon, "chart", categories=1)
     equal([line["job"] for line in chart["lines"]], ["over", "grows", "bert", "t5"], "those that need most first")
     for line in chart["lines"]:
-        lists = [line[name] for name in ("at_ms", "needed_bytes", "peak_bytes", "capacity_bytes", "host_counts", "commits", "references")]
+        lists = [
+            line[name]
+            for name in (
+                "at_ms",
+                "needed_bytes",
+                "peak_bytes",
+                "capacity_bytes",
+                "host_counts",
+                "commits",
+                "references",
+            )
+        ]
         equal({len(one) for one in lists}, {DAYS})
         equal(line["at_ms"], sorted(line["at_ms"]))
         for at in range(DAYS):
@@ -131,17 +181,26 @@ def test_each_point_leads_to_its_program(t):
     daemon = serve(t, 3)
     for row in ask(daemon, "points")["rows"]:
         session, host, module = row["reference"].split("/")
-        (found,) = [one for one in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"] if one["id"] == module]
+        (found,) = [
+            one for one in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"] if one["id"] == module
+        ]
         equal(found["name"], row["module"])
-        equal(daemon.get_json("/api/v1/memory_viewer/summary", session=session, host=host, module=module)["data"]["module"]["name"], row["module"])
+        equal(
+            daemon.get_json("/api/v1/memory_viewer/summary", session=session, host=host, module=module)["data"][
+                "module"
+            ]["name"],
+            row["module"],
+        )
 
 
 def test_without_labels_it_is_said_what_is_missing(t):
     t.write("plugins/profile/run/h.xplane.pb", inputs.trace())
     daemon = t.serve(t.folder())
     answer = daemon.get_json(FLEET + "summary")
-    equal((answer["data"]["sentence"], answer["data"]["unlabelled_count"], answer["data"]["point_count"]),
-          ("No row says which job it is of.", 1, 0))
+    equal(
+        (answer["data"]["sentence"], answer["data"]["unlabelled_count"], answer["data"]["point_count"]),
+        ("No row says which job it is of.", 1, 0),
+    )
     assert "memviewd.json" in answer["notes"][0]["text"], answer["notes"]
     equal(ask(t.serve(t.folder("empty")), "summary")["sentence"], "There are no rows.")
 
@@ -180,8 +239,13 @@ def test_files_that_come_change_and_go_are_seen(t):
     fleet_story.make(folder, 3)
     wait_until(lambda: ask(daemon, "summary")["point_count"] == 12, what="the third day")
     path = os.path.join(folder, "bert/c03/plugins/profile/day03/host0.xplane.pb")
-    fleet_story.write(folder, os.path.relpath(path, folder), fleet_story.trace("jit_train_step", 3, 2 * GIB), fleet_story.FIRST_S)
-    wait_until(lambda: any(row["needed_bytes"] == 2 * GIB for row in ask(daemon, "points", job="bert")["rows"]), what="another program")
+    fleet_story.write(
+        folder, os.path.relpath(path, folder), fleet_story.trace("jit_train_step", 3, 2 * GIB), fleet_story.FIRST_S
+    )
+    wait_until(
+        lambda: any(row["needed_bytes"] == 2 * GIB for row in ask(daemon, "points", job="bert")["rows"]),
+        what="another program",
+    )
     os.remove(path)
     wait_until(lambda: ask(daemon, "summary", job="bert")["point_count"] == 2, what="its end")
 
@@ -211,7 +275,11 @@ def test_many_ask_at_once_while_files_change(t):
     """each answer is whole, whoever reads the files; in the end all are read"""
     folder = fleet_story.make(t.folder("story"), 6)
     daemon = t.serve(folder)
-    questions = [f"{FLEET}{view}?{extra}" for view in ("summary", "chart", "series", "points", "regressions", "hosts") for extra in ("within_ms=1", "within_ms=0", "job=t5")]
+    questions = [
+        f"{FLEET}{view}?{extra}"
+        for view in ("summary", "chart", "series", "points", "regressions", "hosts")
+        for extra in ("within_ms=1", "within_ms=0", "job=t5")
+    ]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         asked = [pool.submit(daemon.ask, question) for question in questions * 3]
         for day in (7, 8):
@@ -223,8 +291,21 @@ def test_many_ask_at_once_while_files_change(t):
 
 def test_wrong_questions_are_refused_before_anything_is_read(t):
     daemon = serve(t, 2)
-    for wrong in ("since=x", "since=-1", "until=1e9", "within_ms=10001", "label=day", "label==3", "nothing=1", "job=a&job=b", "rows=host", "sort=none",
-                  "filter=nothing:3", "format=xml", "lines=0"):
+    for wrong in (
+        "since=x",
+        "since=-1",
+        "until=1e9",
+        "within_ms=10001",
+        "label=day",
+        "label==3",
+        "nothing=1",
+        "job=a&job=b",
+        "rows=host",
+        "sort=none",
+        "filter=nothing:3",
+        "format=xml",
+        "lines=0",
+    ):
         view = "chart" if wrong == "lines=0" else "series"
         answer = daemon.ask(f"{FLEET}{view}?{wrong}")
         equal((answer.status, answer.json["code"]), (400, "argument"), wrong)

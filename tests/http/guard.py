@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who may ask: Host, other sites, the token."""
+
 import os
 import re
 import signal
@@ -27,15 +28,33 @@ def login(daemon, token):
 
 def test_host_names_of_loopback_are_answered(t):
     daemon = t.serve(t.folder())
-    for host in ("localhost", "LocalHost", "127.0.0.1", "[::1]", f"localhost:{daemon.port}", "127.0.0.1:1",
-                 f"[::1]:{daemon.port}"):
+    for host in (
+        "localhost",
+        "LocalHost",
+        "127.0.0.1",
+        "[::1]",
+        f"localhost:{daemon.port}",
+        "127.0.0.1:1",
+        f"[::1]:{daemon.port}",
+    ):
         equal(status(daemon, {"Host": host}), 200, host)
 
 
 def test_other_hosts_are_refused_and_the_flag_is_named(t):
     daemon = t.serve(t.folder())
-    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "0.0.0.0", "[::1",
-                 "localhost:80:80", "[::1]x", "localhost:x", "localhost@evil.example", ":80"):
+    for host in (
+        "evil.example",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+        "10.0.0.1",
+        "0.0.0.0",
+        "[::1",
+        "localhost:80:80",
+        "[::1]x",
+        "localhost:x",
+        "localhost@evil.example",
+        ":80",
+    ):
         for path in (DATA, "/", "/runs", "/-/healthy"):
             answer = daemon.ask(path, headers={"Host": host})
             equal(answer.status, 403, (host, path))
@@ -44,9 +63,12 @@ def test_other_hosts_are_refused_and_the_flag_is_named(t):
 
 def test_a_missing_or_second_host_is_400(t):
     daemon = t.serve(t.folder())
-    for text in (b"GET /runs HTTP/1.1\r\nConnection: close\r\n\r\n", b"GET /runs HTTP/1.0\r\n\r\n",
-                 b"GET /runs HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-                 b"GET /runs HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n"):
+    for text in (
+        b"GET /runs HTTP/1.1\r\nConnection: close\r\n\r\n",
+        b"GET /runs HTTP/1.0\r\n\r\n",
+        b"GET /runs HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+        b"GET /runs HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n",
+    ):
         assert daemon.raw(text).startswith((b"HTTP/1.1 400", b"HTTP/1.0 400")), text
 
 
@@ -67,8 +89,10 @@ def test_requests_of_other_sites_are_refused(t):
     daemon = t.serve(t.folder())
     for path in (DATA, "/runs", "/-/healthy", "/index.html"):
         equal(status(daemon, {"Sec-Fetch-Site": "cross-site"}, path), 403, path)
-    equal(status(daemon, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}),
-          403)
+    equal(
+        status(daemon, {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}),
+        403,
+    )
     for site in ("same-origin", "same-site", "none"):
         equal(status(daemon, {"Sec-Fetch-Site": site}), 200, site)
 
@@ -82,8 +106,15 @@ def test_a_link_from_elsewhere_opens_the_page(t):
 
 def test_every_answer_bears_the_protecting_headers(t):
     daemon = t.serve(t.folder())
-    for path, headers in ((DATA, {}), ("/", {}), ("/runs", {}), ("/nothing", {}), ("/api/v1/nothing", {}),
-                          (DATA, {"Host": "evil"}), ("/-/healthy", {})):
+    for path, headers in (
+        (DATA, {}),
+        ("/", {}),
+        ("/runs", {}),
+        ("/nothing", {}),
+        ("/api/v1/nothing", {}),
+        (DATA, {"Host": "evil"}),
+        ("/-/healthy", {}),
+    ):
         answer = daemon.ask(path, headers=headers)
         policy = answer.headers["content-security-policy"]
         assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy, policy
@@ -97,8 +128,11 @@ def test_only_the_worker_of_the_call_graph_may_run_webassembly(t):
     daemon = t.serve(t.folder())
     for path in ("/", "/app.js", "/widgets/graph_layout.js", "/vendor/viz.js", "/widgets/graph_worker.jsx"):
         assert "unsafe" not in daemon.ask(path).headers["content-security-policy"], path
-    policies = [value for name, value in daemon.ask("/widgets/graph_worker.js").headers.items()
-                if name.lower() == "content-security-policy"]
+    policies = [
+        value
+        for name, value in daemon.ask("/widgets/graph_worker.js").headers.items()
+        if name.lower() == "content-security-policy"
+    ]
     equal(len(policies), 1)
     assert "script-src 'self' 'wasm-unsafe-eval';" in policies[0], policies
     equal(policies[0].count("unsafe"), 1, policies)
@@ -112,8 +146,15 @@ def test_beyond_loopback_a_token_is_needed(t):
         answer = daemon.ask(path)
         equal((answer.status, answer.headers.get("www-authenticate")), (401, 'Bearer realm="memviewd"'), path)
         assert status(daemon, {"Authorization": f"Bearer {token}"}, path) in (200, 404), path
-    for wrong in (f"Bearer {token[:-1]}", f"Bearer {token}0", "Bearer", "Bearer ", f"Basic {token}", token,
-                  f"Bearer {token[:-1]}{'0' if token[-1] != '0' else '1'}"):
+    for wrong in (
+        f"Bearer {token[:-1]}",
+        f"Bearer {token}0",
+        "Bearer",
+        "Bearer ",
+        f"Basic {token}",
+        token,
+        f"Bearer {token[:-1]}{'0' if token[-1] != '0' else '1'}",
+    ):
         equal(status(daemon, {"Authorization": wrong}), 401, wrong)
     for path in ("/-/healthy", "/-/ready", "/index.html"):
         assert status(daemon, {}, path) in (200, 404), path
@@ -136,6 +177,7 @@ def test_login_sets_a_cookie_that_lets_in(t):
 
     def login(body, headers=as_json):
         return daemon.ask("/api/v1/login", "POST", headers, body)
+
     answer = login('{"token": "%s"}' % token)
     equal((answer.status, answer.body), (204, b""))
     cookie = answer.headers["set-cookie"]
@@ -172,19 +214,39 @@ def test_no_other_origin_may_send_anything(t):
     """what a form of another page can send without asking first: it names its origin"""
     daemon = t.serve(t.folder())
     for path in ("/api/v1/oom", "/api/v1/uploads?name=a.hlo.pb", "/api/v1/profiles?name=m", "/api/v1/login"):
-        for origin in ("http://evil.example", "null", "http://localhost:1", f"http://evil.example:{daemon.port}",
-                       f"http://localhost:{daemon.port}.evil.example", ""):
-            for kind in ("text/plain", "application/octet-stream", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
+        for origin in (
+            "http://evil.example",
+            "null",
+            "http://localhost:1",
+            f"http://evil.example:{daemon.port}",
+            f"http://localhost:{daemon.port}.evil.example",
+            "",
+        ):
+            for kind in (
+                "text/plain",
+                "application/octet-stream",
+                "application/x-www-form-urlencoded",
+                "multipart/form-data; boundary=x",
+            ):
                 answer = daemon.ask(path, "POST", {"Content-Type": kind, "Origin": origin}, b"x")
                 equal((answer.status, answer.json["code"]), (403, "cross_site"), (path, origin, kind))
         equal(daemon.ask(path, "POST", {"Content-Type": "text/plain", "Host": "evil.example"}, b"x").status, 403, path)
-        equal(daemon.ask(path, "OPTIONS", {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}).status, 405, path)
+        equal(
+            daemon.ask(
+                path, "OPTIONS", {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+            ).status,
+            405,
+            path,
+        )
 
 
 def test_a_rescan_without_a_body_is_for_its_own_site_too(t):
     daemon, locked = t.serve(t.folder()), t.serve("--bind=0.0.0.0", t.folder())
     path, own = "/api/v1/rescan", {"Origin": f"http://127.0.0.1:{daemon.port}"}
-    equal([status(daemon, headers, path, "POST") for headers in ({}, own, {"Content-Type": "application/json"})], [202] * 3)
+    equal(
+        [status(daemon, headers, path, "POST") for headers in ({}, own, {"Content-Type": "application/json"})],
+        [202] * 3,
+    )
     for origin in ("http://evil.example", "null", "", f"http://localhost:{daemon.port}.evil.example"):
         equal(status(daemon, {"Origin": origin}, path, "POST"), 403, origin)
     equal(status(daemon, {"Sec-Fetch-Site": "cross-site"}, path, "POST"), 403)
@@ -222,17 +284,25 @@ def test_a_bad_token_file_is_status_2(t):
 def test_sighup_reads_the_token_again(t):
     path = secret(t, "token", b"abcdefghijklmnop-0123\n")
     daemon = t.serve(f"--token-file={path}", t.folder())
-    old, new = ({"Authorization": f"Bearer {token}"} for token in ("abcdefghijklmnop-0123", "another-one-of-20-characters"))
+    old, new = (
+        {"Authorization": f"Bearer {token}"} for token in ("abcdefghijklmnop-0123", "another-one-of-20-characters")
+    )
     signed_in = {"Cookie": login(daemon, "abcdefghijklmnop-0123").headers["set-cookie"].split(";")[0]}
     daemon.process.send_signal(signal.SIGHUP)
     secret(t, "token", b"short")
     daemon.process.send_signal(signal.SIGHUP)
     wait_until(lambda: "the token stays as it was" in daemon.log(), what="the line about the file")
-    equal([status(daemon, each) for each in (old, signed_in, new)], [200, 200, 401], "a file that is no good changes nothing")
+    equal(
+        [status(daemon, each) for each in (old, signed_in, new)],
+        [200, 200, 401],
+        "a file that is no good changes nothing",
+    )
     secret(t, "token", b"another-one-of-20-characters\n")
     daemon.process.send_signal(signal.SIGHUP)
     wait_until(lambda: status(daemon, old) == 401, what="the new token")
-    equal([status(daemon, each) for each in (old, signed_in, new)], [401, 401, 200], "who came in by the old one is out")
+    equal(
+        [status(daemon, each) for each in (old, signed_in, new)], [401, 401, 200], "who came in by the old one is out"
+    )
 
 
 def test_a_token_file_that_others_may_open_is_refused(t):
@@ -282,8 +352,10 @@ def test_wrong_tokens_are_logged_and_soon_not_looked_at(t):
     daemon = t.serve("--bind=0.0.0.0", t.folder())
     token = urllib.parse.parse_qs(daemon.fragment)["token"][0]
     signed_in = {"Cookie": login(daemon, token).headers["set-cookie"].split(";")[0]}
-    answers = [login(daemon, "wrong") if at % 2 else daemon.ask(DATA, headers={"Authorization": "Bearer wrong"})
-               for at in range(40)]
+    answers = [
+        login(daemon, "wrong") if at % 2 else daemon.ask(DATA, headers={"Authorization": "Bearer wrong"})
+        for at in range(40)
+    ]
     equal([answer.status for answer in answers[:10]], [401] * 10)
     assert sum(answer.status == 429 for answer in answers) >= 25, answers
     for answer in answers[10:]:
@@ -296,7 +368,7 @@ def test_wrong_tokens_are_logged_and_soon_not_looked_at(t):
     daemon.stop()
     found = re.findall(r"wrong tokens: (\d+) more like it in the last 10 s", daemon.log())
     equal(sum(map(int, found)), 41 - 5, daemon.log())
-    assert "wrong\"" not in daemon.log() and token not in daemon.log()
+    assert 'wrong"' not in daemon.log() and token not in daemon.log()
 
 
 def test_an_upload_with_a_wrong_token_counts_once(t):

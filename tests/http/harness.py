@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a test is given: the daemon as a process, requests to it, folders to write to."""
+
 import contextlib
 import glob
 import gzip
@@ -16,10 +17,12 @@ import urllib.parse
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
-from members import loads, nulls, with_evidence  # noqa: E402, F401: its folder is added above; the tests take them from here
+# noqa: E402, F401: its folder is added above; the tests take them from here
+from members import loads, nulls, with_evidence
+
 FIXTURES = os.path.join(ROOT, "tests", "fixtures")
 START_SECONDS = 120
-PATIENCE_SECONDS = 300 # ends a test that hangs; measures nothing
+PATIENCE_SECONDS = 300  # ends a test that hangs; measures nothing
 NOBODY = 65534
 
 
@@ -52,8 +55,16 @@ class Daemon:
     def __init__(self, binary, arguments, scratch, user=None, environ=None, before=None, keeps=()):
         self.log_path = os.path.join(scratch, f"stderr-{time.monotonic_ns()}")
         with open(self.log_path, "wb") as log:
-            self.process = subprocess.Popen([binary, *arguments], stdout=subprocess.PIPE, stderr=log, text=True,
-                                            user=user, env={**os.environ, **(environ or {})}, preexec_fn=before, pass_fds=keeps)
+            self.process = subprocess.Popen(
+                [binary, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                user=user,
+                env={**os.environ, **(environ or {})},
+                preexec_fn=before,
+                pass_fds=keeps,
+            )
         self.url = self.process.stdout.readline().strip()
         if not self.url:
             raise AssertionError(f"no URL printed; exit {self.process.wait(START_SECONDS)}: {self.log()}")
@@ -71,7 +82,7 @@ class Daemon:
         """one request, on a connection of its own unless one is given"""
         own = connection or self.connect()
         try:
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError): # an answer may come before all is sent
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # an answer may come before all is sent
                 own.request(method, path, body=body, headers=headers or {})
             answer = own.getresponse()
             return Answer(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read())
@@ -89,7 +100,7 @@ class Daemon:
     def raw(self, text, timeout=PATIENCE_SECONDS):
         """sends bytes as they are; everything that comes back until the other side closes"""
         with socket.create_connection((self.host, self.port), timeout=timeout) as connection:
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError): # an answer may come before all is sent
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # an answer may come before all is sent
                 connection.sendall(text)
             received = b""
             with contextlib.suppress(ConnectionError, socket.timeout):
@@ -140,10 +151,12 @@ class Daemon:
     def wait_until_calm(self):
         """nothing is worked on, nor read aside: for ten looks one after the other"""
         calm_looks = 0
+
         def is_calm():
             nonlocal calm_looks
             calm_looks = 0 if self.running_count() else calm_looks + 1
             return calm_looks == 10
+
         wait_until(is_calm, what="the end of the work")
 
 
@@ -177,17 +190,26 @@ class Toolbox:
 
     def serve(self, *arguments, environ=None, before=None, keeps=()):
         """a daemon on a free port; `before` is called in its process first, which keeps the descriptors `keeps`"""
-        daemon = Daemon(self.binary, ["--port=0", *arguments], self._scratch, environ=environ, before=before, keeps=keeps)
+        daemon = Daemon(
+            self.binary, ["--port=0", *arguments], self._scratch, environ=environ, before=before, keeps=keeps
+        )
         self._daemons.append(daemon)
         return daemon
 
     def serve_with_compiler(self, word, dump, *arguments, topology="v5e:2x2"):
-        """the same with the stand-in for a libtpu (tests/confirm/standin.c), told by `word`; it hands out the file `dump`.
-        What it leaves behind would lie in folder("tmp")"""
+        """the same with the stand-in for a libtpu (tests/confirm/standin.c), told by `word`; it hands out the file
+        `dump`. What it leaves behind would lie in folder("tmp")"""
         library = os.path.join(os.path.dirname(self.binary), "confirm", "standin.so")
         dump = os.path.join(FIXTURES, dump)
-        environ = {"MEMVIEWD_STANDIN": word, "MEMVIEWD_STANDIN_DUMP": dump, "LD_LIBRARY_PATH": os.path.dirname(dump), "TMPDIR": self.folder("tmp")}
-        return self.serve(f"--libtpu={library}", *([f"--topology={topology}"] if topology else []), *arguments, environ=environ)
+        environ = {
+            "MEMVIEWD_STANDIN": word,
+            "MEMVIEWD_STANDIN_DUMP": dump,
+            "LD_LIBRARY_PATH": os.path.dirname(dump),
+            "TMPDIR": self.folder("tmp"),
+        }
+        return self.serve(
+            f"--libtpu={library}", *([f"--topology={topology}"] if topology else []), *arguments, environ=environ
+        )
 
     def serve_as_nobody(self, *arguments):
         """the same without root's right to read everything"""
@@ -206,7 +228,13 @@ class Toolbox:
 
     def run(self, *arguments, seconds=PATIENCE_SECONDS, environ=None):
         """the command to its end"""
-        return subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=seconds, env={**os.environ, **(environ or {})})
+        return subprocess.run(
+            [self.binary, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            env={**os.environ, **(environ or {})},
+        )
 
     def folder(self, name="inputs"):
         path = os.path.join(self._scratch, name)

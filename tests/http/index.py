@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What changes on disk is seen without a restart; nothing outside is; nothing is written."""
+
 import os
 import signal
 import shutil
@@ -31,7 +32,7 @@ def test_vanished_files_leave(t):
     equal(daemon.ask(f"/api/v1/sessions/{session}/modules").status, 200)
     os.remove(path)
     answer = daemon.ask(f"/api/v1/sessions/{session}/modules")
-    assert answer.status in (503, 404), answer # the scanner may have been quicker
+    assert answer.status in (503, 404), answer  # the scanner may have been quicker
     wait_until(lambda: not daemon.sessions(), what="the end of the session")
     equal(daemon.ask(f"/api/v1/sessions/{session}/modules").status, 404)
     equal(daemon.get_json("/runs"), ["run"], "XProf lists folders without traces")
@@ -70,7 +71,7 @@ def test_a_file_written_while_it_is_read(t):
     seen = set()
     for at in range(60):
         with open(path, "wb") as file:
-            file.write(inputs.trace("jit_turn", at, 50)[:-1 if at % 2 else None])
+            file.write(inputs.trace("jit_turn", at, 50)[: -1 if at % 2 else None])
         answer = daemon.ask(f"/api/v1/sessions/{daemon.session_id('run')}/modules")
         seen.add(answer.status)
         assert answer.status == 200 or answer.json["code"] in ("changed", "truncated", "malformed", "io"), answer
@@ -93,8 +94,16 @@ def test_links_out_of_the_logdir_are_not_followed(t):
     equal(daemon.sessions(), {})
     equal(daemon.get_json("/runs"), ["run"])
     files = {row["file"]: row for row in daemon.get_json("/api/v1/sessions")["not_read"]}
-    equal(sorted(files), ["folder", "plugins/profile/linked", "plugins/profile/run/h.xplane.pb",
-                          "plugins/profile/run/i.xplane.pb", "root"])
+    equal(
+        sorted(files),
+        [
+            "folder",
+            "plugins/profile/linked",
+            "plugins/profile/run/h.xplane.pb",
+            "plugins/profile/run/i.xplane.pb",
+            "root",
+        ],
+    )
     assert all("link" in row["reason"] for row in files.values()), files
 
 
@@ -127,6 +136,7 @@ def test_a_file_replaced_by_a_link_is_not_followed(t):
         answer = daemon.ask(f"/api/v1/sessions/{session}/modules")
         assert "jit_secret" not in answer.text, answer
         return answer.status == 503
+
     for _ in range(3):
         wait_until(is_refused, what="that it is not opened")
         daemon.ask("/api/v1/rescan", "POST")
@@ -145,8 +155,10 @@ def test_pipes_and_folders_with_such_names_do_no_harm(t):
     os.symlink("pipe.xplane.pb", os.path.join(run, "link.xplane.pb"))
     named = {"plugins/profile/run/pipe.xplane.pb", "plugins/profile/run/link.xplane.pb", "train.log"}
     wait_until(lambda: {row["file"] for row in not_read(daemon)} == named, what="a word about each")
-    equal({(row["code"], row["reason"]) for row in not_read(daemon)},
-          {("unsupported", "is not a plain file; folders, pipes, sockets and devices of such a name are left out")})
+    equal(
+        {(row["code"], row["reason"]) for row in not_read(daemon)},
+        {("unsupported", "is not a plain file; folders, pipes, sockets and devices of such a name are left out")},
+    )
     os.remove(os.path.join(run, "h.xplane.pb"))
     os.mkfifo(os.path.join(run, "h.xplane.pb"))
     wait_until(lambda: not daemon.sessions(), what="the end of the session")
@@ -177,14 +189,20 @@ def test_a_folder_that_is_not_there_yet_is_waited_for(t):
 def test_sighup_and_rescan_look_again_and_the_daemon_goes_on(t):
     """a scan of a tree that takes a while is not repeated each second: asking brings the next one forward"""
     daemon = t.serve(t.folder())
-    for number, how in enumerate((lambda: daemon.process.send_signal(signal.SIGHUP),
-                                  lambda: daemon.ask("/api/v1/rescan", "POST"),
-                                  lambda: daemon.ask("/api/v1/rescan", "POST", {"Content-Type": "application/json"}, "{}"))):
+    for number, how in enumerate(
+        (
+            lambda: daemon.process.send_signal(signal.SIGHUP),
+            lambda: daemon.ask("/api/v1/rescan", "POST"),
+            lambda: daemon.ask("/api/v1/rescan", "POST", {"Content-Type": "application/json"}, "{}"),
+        )
+    ):
         t.write(f"plugins/profile/run{number}/h.xplane.pb", TRACE)
         how()
         wait_until(lambda: f"run{number}" in daemon.sessions(), what="the new session")
         assert daemon.is_alive()
-    equal(daemon.ask("/api/v1/rescan", "POST", {"Content-Type": "text/plain"}, "{}").status, 415, "what a form can send")
+    equal(
+        daemon.ask("/api/v1/rescan", "POST", {"Content-Type": "text/plain"}, "{}").status, 415, "what a form can send"
+    )
     equal(daemon.stop(), 0)
 
 
@@ -213,8 +231,11 @@ def test_a_root_that_vanishes_and_comes_back(t):
 
 
 def tree_state(folder):
-    return {os.path.join(inner, name): os.lstat(os.path.join(inner, name))[6:9:2]
-            for inner, folders, names in os.walk(folder) for name in [*folders, *names, "."]}
+    return {
+        os.path.join(inner, name): os.lstat(os.path.join(inner, name))[6:9:2]
+        for inner, folders, names in os.walk(folder)
+        for name in [*folders, *names, "."]
+    }
 
 
 def test_nothing_is_written_into_a_logdir(t):
@@ -239,7 +260,7 @@ def test_a_tree_at_rest_costs_next_to_nothing(t):
     daemon = t.serve(t.folder())
     equal(len(daemon.get_json("/runs")), 2000)
     generation = daemon.get_json("/api/v1/about")["scan_generation"]
-    looks = [(time.monotonic(), daemon.cpu_seconds())] # at the processor time, a second apart
+    looks = [(time.monotonic(), daemon.cpu_seconds())]  # at the processor time, a second apart
 
     def is_at_rest():
         """not at once: folders that changed just now are listed once more"""
@@ -248,6 +269,7 @@ def test_a_tree_at_rest_costs_next_to_nothing(t):
             return False
         looks.append((now, daemon.cpu_seconds()))
         return looks[-1][1] - before < (0.5 if t.is_sanitized else 0.1) * (now - begin)
+
     wait_until(is_at_rest, 60, f"a second at rest, of {looks}")
     wait_until(is_at_rest, 60, f"another one, of {looks}")
     equal(daemon.get_json("/api/v1/about")["scan_generation"], generation, "a new snapshot without a change")

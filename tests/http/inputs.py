@@ -3,6 +3,7 @@
 
 Field numbers are those of proto/*.proto.
 """
+
 import gzip
 import pickle
 import random
@@ -52,7 +53,13 @@ def profile(samples, types=(("allocations", "count"), ("space", "bytes")), paddi
             tables += block(4, number(1, at) + block(4, number(1, at) + number(2, line)))
         label = b"".join(block(3, number(1, text(key)) + number(2, text(value))) for key, value in labels.items())
         body += block(2, packed(1, [places[place] for place in stack]) + packed(2, values) + label)
-    return head + body + tables + b"".join(block(6, word) for word in strings) + (number(13, 0) * 64 + block(999, bytes(padding)) if padding else b"")
+    return (
+        head
+        + body
+        + tables
+        + b"".join(block(6, word) for word in strings)
+        + (number(13, 0) * 64 + block(999, bytes(padding)) if padding else b"")
+    )
 
 
 def shape(element_count):
@@ -69,17 +76,27 @@ def hlo_module(name, buffer_count, elements=1024):
     instructions = b"".join(block(2, instruction(at, "add", elements)) for at in range(1, buffer_count + 1))
     computation = block(1, "main") + instructions + number(5, 1) + number(6, buffer_count)
     schedule = block(1, number(1, 1) + block(2, packed(1, range(1, buffer_count + 1))))
-    return (block(1, name) + block(2, "main") + block(3, computation) + number(5, 1) + number(6, 1)
-            + block(7, schedule) + block(21, "TPU"))
+    return (
+        block(1, name)
+        + block(2, "main")
+        + block(3, computation)
+        + number(5, 1)
+        + number(6, 1)
+        + block(7, schedule)
+        + block(21, "TPU")
+    )
 
 
 def buffer_assignment(buffer_count, elements=1024):
     """every buffer lives while the next one is made; one heap trace in space 0"""
     size = elements * 4
-    buffers = b"".join(block(1, number(1, at) + number(2, size) + block(3, number(2, 0) + number(4, at)))
-                       for at in range(1, buffer_count + 1))
-    assigned = b"".join(block(9, number(1, at) + number(2, (at % 2) * size) + number(3, size))
-                        for at in range(1, buffer_count + 1))
+    buffers = b"".join(
+        block(1, number(1, at) + number(2, size) + block(3, number(2, 0) + number(4, at)))
+        for at in range(1, buffer_count + 1)
+    )
+    assigned = b"".join(
+        block(9, number(1, at) + number(2, (at % 2) * size) + number(3, size)) for at in range(1, buffer_count + 1)
+    )
     allocation = block(3, number(1, 0) + number(2, 2 * size) + assigned)
     events = []
     for at in range(1, buffer_count + 1):
@@ -98,8 +115,7 @@ def xspace(programs, padding=0):
     another plane in front"""
     plane = block(2, "/host:metadata")
     for at, ((name, program_id), hlo) in enumerate(programs.items(), 1):
-        metadata = (number(1, program_id) + block(2, f"{name}({program_id})")
-                    + block(5, number(1, 1) + block(6, hlo)))
+        metadata = number(1, program_id) + block(2, f"{name}({program_id})") + block(5, number(1, 1) + block(6, hlo))
         plane += block(4, number(1, program_id) + block(2, metadata))
     if programs:
         plane += block(5, number(1, 1) + block(2, number(1, 1) + block(2, "Hlo Proto")))
@@ -129,9 +145,13 @@ def device_plane(name, facts):
 def runs_plane(device, runs):
     """a device's line XLA Modules: runs of (name, from ps, to ps)"""
     names = sorted({name for name, _, _ in runs})
-    events = b"".join(block(4, number(1, names.index(name) + 1) + number(2, begin) + number(3, end - begin))
-                      for name, begin, end in runs)
-    known = b"".join(block(4, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(names, 1))
+    events = b"".join(
+        block(4, number(1, names.index(name) + 1) + number(2, begin) + number(3, end - begin))
+        for name, begin, end in runs
+    )
+    known = b"".join(
+        block(4, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(names, 1)
+    )
     return block(1, block(2, device) + block(3, block(2, "XLA Modules") + number(3, 5) + events) + known)
 
 
@@ -139,8 +159,11 @@ def gzip_bomb(mib=300):
     """a trace of zeros that inflates a thousandfold"""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     zeros = bytes(1 << 20)
-    return (packer.compress(b"\x0a\xff\xff\xff\xff\x7f") + b"".join(packer.compress(zeros) for _ in range(mib))
-            + packer.flush())
+    return (
+        packer.compress(b"\x0a\xff\xff\xff\xff\x7f")
+        + b"".join(packer.compress(zeros) for _ in range(mib))
+        + packer.flush()
+    )
 
 
 def slow_trace(name="jit_slow", mib=3000):
@@ -165,20 +188,47 @@ def many_programs(count, first_id):
 
 def stat_names(names):
     """the entries of stat_metadata, 1…"""
-    return b"".join(block(5, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(names, 1))
+    return b"".join(
+        block(5, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(names, 1)
+    )
 
 
-MEMORY_STATS = ("allocator_name", "bytes_reserved", "bytes_allocated", "bytes_available", "fragmentation",
-                "peak_bytes_in_use", "requested_bytes", "allocation_bytes", "addr", "tf_op", "shape", "_r", "step_num",
-                "GPU_0_bfc", "dot_general", "f32[64,64]")
+MEMORY_STATS = (
+    "allocator_name",
+    "bytes_reserved",
+    "bytes_allocated",
+    "bytes_available",
+    "fragmentation",
+    "peak_bytes_in_use",
+    "requested_bytes",
+    "allocation_bytes",
+    "addr",
+    "tf_op",
+    "shape",
+    "_r",
+    "step_num",
+    "GPU_0_bfc",
+    "dot_general",
+    "f32[64,64]",
+)
 
 
 def memory_event(is_free, at_ps, in_use, size, address):
     limit = 1 << 20
-    values = [(1, 7, 14), (2, 4, 0), (3, 4, in_use), (4, 4, limit - in_use), (6, 4, limit), (7, 4, size - 1), (8, 4, size),
-              (9, 4, address), (10, 7, 15), (11, 7, 16)]
+    values = [
+        (1, 7, 14),
+        (2, 4, 0),
+        (3, 4, in_use),
+        (4, 4, limit - in_use),
+        (6, 4, limit),
+        (7, 4, size - 1),
+        (8, 4, size),
+        (9, 4, address),
+        (10, 7, 15),
+        (11, 7, 16),
+    ]
     stats = b"".join(block(4, number(1, name) + number(field, value)) for name, field, value in values)
-    half = block(4, number(1, 5) + varint(2 << 3 | 1) + b"\0\0\0\0\0\0\xe0\x3f") # fragmentation 0.5
+    half = block(4, number(1, 5) + varint(2 << 3 | 1) + b"\0\0\0\0\0\0\xe0\x3f")  # fragmentation 0.5
     return block(4, number(1, 2 if is_free else 1) + number(2, at_ps) + stats + half)
 
 
@@ -187,14 +237,28 @@ def memory_plane(step_count, leak_bytes=1024):
     events, in_use, address = [], 0, 1 << 12
     for step in range(step_count):
         begin = step * 1000
-        events.append(block(4, number(1, 3) + number(2, begin) + number(3, 900) + block(4, number(1, 12) + number(4, 1))
-                            + block(4, number(1, 13) + number(4, 100 + step))))
-        for is_free, size, place, at in ((False, 4096, address, 100), (False, leak_bytes, address + 4096, 200), (True, 4096, address, 300)):
+        events.append(
+            block(
+                4,
+                number(1, 3)
+                + number(2, begin)
+                + number(3, 900)
+                + block(4, number(1, 12) + number(4, 1))
+                + block(4, number(1, 13) + number(4, 100 + step)),
+            )
+        )
+        for is_free, size, place, at in (
+            (False, 4096, address, 100),
+            (False, leak_bytes, address + 4096, 200),
+            (True, 4096, address, 300),
+        ):
             in_use += -size if is_free else size
             events.append(memory_event(is_free, begin + at, in_use, size, place))
         address += leak_bytes
-    names = b"".join(block(4, number(1, at) + block(2, number(1, at) + block(2, name)))
-                     for at, name in enumerate(("MemoryAllocation", "MemoryDeallocation", "train"), 1))
+    names = b"".join(
+        block(4, number(1, at) + block(2, number(1, at) + block(2, name)))
+        for at, name in enumerate(("MemoryAllocation", "MemoryDeallocation", "train"), 1)
+    )
     line = number(1, 1) + block(2, "python") + number(3, 5) + b"".join(events)
     return block(1, block(2, "/host:CPU") + block(3, line) + names + stat_names(MEMORY_STATS))
 
@@ -204,13 +268,28 @@ GPU_EVENTS = ("MemoryAllocation", "MemoryDeallocation", "PjitFunction(step)", "j
 
 def gpu_program(argument, output, temporaries, has_assignment=True):
     """an HloProto: one argument "params['w']", one output, temporaries; sizes in bytes"""
-    parameter = (block(1, "p0") + block(2, "parameter") + block(3, shape(argument // 4)) + block(7, block(2, "params['w']"))
-                 + number(9, 0) + number(35, 1))
+    parameter = (
+        block(1, "p0")
+        + block(2, "parameter")
+        + block(3, shape(argument // 4))
+        + block(7, block(2, "params['w']"))
+        + number(9, 0)
+        + number(35, 1)
+    )
     root = instruction(2, "slice", output // 4)
-    module = (block(1, "jit_step") + block(2, "main")
-              + block(3, block(1, "main") + block(2, parameter) + block(2, root) + number(5, 1) + number(6, 2)))
-    allocations = [number(2, output) + number(7, 1), number(1, 1) + number(2, argument) + number(5, 1), number(1, 2) + number(2, temporaries)]
-    return block(1, module) + (block(3, b"".join(block(3, allocation) for allocation in allocations)) if has_assignment else b"")
+    module = (
+        block(1, "jit_step")
+        + block(2, "main")
+        + block(3, block(1, "main") + block(2, parameter) + block(2, root) + number(5, 1) + number(6, 2))
+    )
+    allocations = [
+        number(2, output) + number(7, 1),
+        number(1, 1) + number(2, argument) + number(5, 1),
+        number(1, 2) + number(2, temporaries),
+    ]
+    return block(1, module) + (
+        block(3, b"".join(block(3, allocation) for allocation in allocations)) if has_assignment else b""
+    )
 
 
 def gpu_trace(launch_count, has_assignment=True, has_programs=True):
@@ -237,16 +316,29 @@ def gpu_trace(launch_count, has_assignment=True, has_programs=True):
         happens(4, begin + 200, 300)
         happens(2, begin + 600, 0, 3000000, 1 << 32)
     happens(1, 1000 * launch_count, 0, 54321, 1 << 33)
-    names = b"".join(block(4, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(GPU_EVENTS, 1))
+    names = b"".join(
+        block(4, number(1, at) + block(2, number(1, at) + block(2, name))) for at, name in enumerate(GPU_EVENTS, 1)
+    )
     line = number(1, 1) + block(2, "python") + number(3, 5) + b"".join(events)
     host = block(1, block(2, "/host:CPU") + block(3, line) + names + stat_names(MEMORY_STATS))
     host += block(1, block(2, "/device:GPU:0"))
-    return host if not has_programs else host + xspace({("jit_step", 1): gpu_program(1 << 20, 1 << 19, 3000000, has_assignment)})
+    return (
+        host
+        if not has_programs
+        else host + xspace({("jit_step", 1): gpu_program(1 << 20, 1 << 19, 3000000, has_assignment)})
+    )
 
 
 def kept_snapshot():
     """of PyTorch's allocator: block 0 was there before the only event, and is there at the end"""
     event = {"action": "alloc", "addr": 0x1200, "size": 512, "stream": 0, "time_us": 5, "frames": []}
     block = {"address": 0x1000, "size": 512, "requested_size": 400, "state": "active_allocated", "frames": []}
-    segment = {"device": 0, "address": 0x1000, "total_size": 4096, "stream": 0, "segment_type": "small", "blocks": [block]}
+    segment = {
+        "device": 0,
+        "address": 0x1000,
+        "total_size": 4096,
+        "stream": 0,
+        "segment_type": "small",
+        "blocks": [block],
+    }
     return pickle.dumps({"device_traces": [[event]], "segments": [segment]}, 4)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers that are kept on disk for the next start: the same bytes, of the same file and settings, and never of what readers sent."""
+"""Answers that are kept on disk for the next start: the same bytes, of the same file and settings, and never of what
+readers sent."""
+
 import glob
 import os
 import shutil
@@ -9,11 +11,22 @@ import subprocess
 from harness import ROOT, equal, wait_until
 
 MODULE = "hlo/jit_step(22).hlo_proto.pb"
-VIEWS = ("/api/v1/memory_viewer/summary", "/api/v1/memory_viewer/buffers", "/api/v1/memory_viewer/whose", "/api/v1/memory_profile/summary")
+VIEWS = (
+    "/api/v1/memory_viewer/summary",
+    "/api/v1/memory_viewer/buffers",
+    "/api/v1/memory_viewer/whose",
+    "/api/v1/memory_profile/summary",
+)
 
 
 def bytes_read(daemon):
-    return int(next(line.split()[1] for line in daemon.ask("/metrics").text.splitlines() if line.startswith("memviewd_disk_read_bytes_total ")))
+    return int(
+        next(
+            line.split()[1]
+            for line in daemon.ask("/metrics").text.splitlines()
+            if line.startswith("memviewd_disk_read_bytes_total ")
+        )
+    )
 
 
 def files(folder):
@@ -61,7 +74,12 @@ def test_what_it_keeps_is_as_good_as_not_there_when_it_is_damaged(t):
     t.write("logs/a.hlo_proto.pb", t.fixture(MODULE))
     made = answers(serve(t), "a")
     assert len(files(kept_in(t))) >= 4, files(kept_in(t))
-    for damage in (lambda data: data[:len(data) // 2], lambda data: b"", lambda data: data[:-3] + b"xyz", lambda data: data[:9] + b"\0" * 40 + data[49:]):
+    for damage in (
+        lambda data: data[: len(data) // 2],
+        lambda data: b"",
+        lambda data: data[:-3] + b"xyz",
+        lambda data: data[:9] + b"\0" * 40 + data[49:],
+    ):
         for path in files(kept_in(t)):
             with open(path, "rb") as file:
                 data = file.read()
@@ -119,7 +137,9 @@ def test_it_may_be_removed_and_shared_meanwhile(t):
 def test_nothing_that_a_reader_sent_is_kept(t):
     t.write("logs/readme", b"nothing to see")
     daemon = serve(t)
-    sent = daemon.ask("/api/v1/uploads?name=a.hlo_proto.pb", "POST", {"Content-Type": "application/octet-stream"}, t.fixture(MODULE))
+    sent = daemon.ask(
+        "/api/v1/uploads?name=a.hlo_proto.pb", "POST", {"Content-Type": "application/octet-stream"}, t.fixture(MODULE)
+    )
     equal(sent.status, 201, sent)
     session = daemon.get_json(f"/api/v1/uploads/{sent.json['id']}")["sessions"][0]["id"]
     equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={session}").status, 200)
@@ -149,8 +169,12 @@ def test_its_limit_holds(t):
 def test_a_folder_that_others_may_open_is_refused(t):
     folder = t.folder("open")
     os.chmod(folder, 0o755)
-    for arguments, words in (([f"--cache-dir={folder}"], "chmod 700"), ([f"--cache-dir={t.folder()}/not/there"], "No such file"),
-                             (["--cache-limit=0"], "--cache-limit"), ([f"--cache-dir={t.write('file', b'')}"], "Not a directory")):
+    for arguments, words in (
+        ([f"--cache-dir={folder}"], "chmod 700"),
+        ([f"--cache-dir={t.folder()}/not/there"], "No such file"),
+        (["--cache-limit=0"], "--cache-limit"),
+        ([f"--cache-dir={t.write('file', b'')}"], "Not a directory"),
+    ):
         process = t.run("--demo", "--port=0", *arguments)
         equal((process.returncode, process.stderr.count("\n")), (2, 1), arguments)
         assert words in process.stderr, process.stderr

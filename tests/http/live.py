@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the processes of runs in the watched folders have in use: which runs are listed, their lines, hostile folders."""
+"""What the processes of runs in the watched folders have in use: which runs are listed, their lines, hostile
+folders."""
+
 import contextlib
 import fcntl
 import os
@@ -8,9 +10,13 @@ from harness import equal
 
 PATH = "/api/v1/live"
 GIB = 1 << 30
-LINES = (f"device 0 allocator {16 * GIB} cuda:0\nat 1000 0 {GIB} {2 * GIB} {3 * GIB} {8 * GIB}\n"
-         f"peak 1000 0 {2 * GIB}\nat 2000 0 {GIB} {GIB} {3 * GIB} {8 * GIB}\n")
-GROWING = f"device 0 allocator {16 * GIB} cuda:0\n" + "".join(f"at {at}000 0 {at << 20} {at << 20} - -\n" for at in range(100))
+LINES = (
+    f"device 0 allocator {16 * GIB} cuda:0\nat 1000 0 {GIB} {2 * GIB} {3 * GIB} {8 * GIB}\n"
+    f"peak 1000 0 {2 * GIB}\nat 2000 0 {GIB} {GIB} {3 * GIB} {8 * GIB}\n"
+)
+GROWING = f"device 0 allocator {16 * GIB} cuda:0\n" + "".join(
+    f"at {at}000 0 {at << 20} {at << 20} - -\n" for at in range(100)
+)
 
 
 def put(t, name, text, process="rank3.4711-1f2e3d4c", below="runs"):
@@ -35,16 +41,57 @@ def test_runs_that_go_on_are_first_and_have_their_lines(t):
     with going_on(put(t, "run-2026-01-09-101500-1", LINES)):
         daemon = t.serve(f"--logdir={t.folder('runs')}")
         runs = daemon.get_json(PATH)["runs"]
-        equal([(run["name"], run["is_running"]) for run in runs], [("run-2026-01-09-101500-1", True), ("run-2026-01-09-101500-2", False)])
+        equal(
+            [(run["name"], run["is_running"]) for run in runs],
+            [("run-2026-01-09-101500-1", True), ("run-2026-01-09-101500-2", False)],
+        )
         (line,) = runs[0]["lines"]
-        equal({name: line[name] for name in ("process", "device", "name", "kind", "used_bytes", "reserved_bytes", "free_bytes", "room_bytes", "total_bytes", "peak_bytes", "peak_ms", "at_ms")},
-              {"process": "rank3.4711", "device": "cuda:0", "name": "cuda:0 of rank3.4711", "kind": "allocator", "used_bytes": GIB, "reserved_bytes": 3 * GIB, "free_bytes": 8 * GIB,
-               "room_bytes": 10 * GIB, "total_bytes": 16 * GIB, "peak_bytes": 2 * GIB, "peak_ms": 1000, "at_ms": 2000})
+        equal(
+            {
+                name: line[name]
+                for name in (
+                    "process",
+                    "device",
+                    "name",
+                    "kind",
+                    "used_bytes",
+                    "reserved_bytes",
+                    "free_bytes",
+                    "room_bytes",
+                    "total_bytes",
+                    "peak_bytes",
+                    "peak_ms",
+                    "at_ms",
+                )
+            },
+            {
+                "process": "rank3.4711",
+                "device": "cuda:0",
+                "name": "cuda:0 of rank3.4711",
+                "kind": "allocator",
+                "used_bytes": GIB,
+                "reserved_bytes": 3 * GIB,
+                "free_bytes": 8 * GIB,
+                "room_bytes": 10 * GIB,
+                "total_bytes": 16 * GIB,
+                "peak_bytes": 2 * GIB,
+                "peak_ms": 1000,
+                "at_ms": 2000,
+            },
+        )
         equal(line["sentence"], "cuda:0: 1.00 GiB in use, peak 2.00 GiB, 8.00 GiB of 16.00 GiB free, 3.00 GiB reserved")
         assert "samples" not in line
         one = daemon.get_json(f"{PATH}/{runs[0]['id']}")
-        equal(one["lines"][0]["samples"], {"at_ms": [1000, 2000], "low_bytes": [GIB, GIB], "high_bytes": [2 * GIB, GIB], "reserved_bytes": [3 * GIB] * 2,
-                                           "free_bytes": [8 * GIB] * 2})
+        equal(
+            one["lines"][0]["samples"],
+            {
+                "at_ms": [1000, 2000],
+                "low_bytes": [GIB, GIB],
+                "high_bytes": [2 * GIB, GIB],
+                "reserved_bytes": [3 * GIB] * 2,
+                "free_bytes": [8 * GIB] * 2,
+            },
+        )
 
 
 def test_what_is_written_meanwhile_is_in_the_next_answer(t):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the daemon writes to stderr, and the ids of requests."""
+
 import re
 
 from harness import equal, loads
@@ -25,7 +26,10 @@ def test_server_errors_are_a_few_lines_and_a_sum(t):
     daemon.stop()
     lines = daemon.log().splitlines()
     said = [line for line in lines if " 503 " in line]
-    sums = [int(count) for count in re.findall(r"^memviewd: server errors: (\d+) more like it in the last 10 s$", daemon.log(), re.M)]
+    sums = [
+        int(count)
+        for count in re.findall(r"^memviewd: server errors: (\d+) more like it in the last 10 s$", daemon.log(), re.M)
+    ]
     equal(len(said) + sum(sums), 60, daemon.log())
     assert 5 <= len(said) <= 5 * (len(sums) + 1) and sums, daemon.log()
 
@@ -57,15 +61,21 @@ def test_an_id_of_a_proxy_is_kept_when_it_is_one(t):
 def test_a_log_of_json_is_one_object_a_line(t):
     daemon = without_room(t, "--log-format=json", "--verbose", "--bind=0.0.0.0", "--no-token")
     answer = fail(daemon)
-    daemon.ask("/api/v1/%22%0A%1b?x=%ff\"")
+    daemon.ask('/api/v1/%22%0A%1b?x=%ff"')
     daemon.stop()
     rows = [loads(line) for line in daemon.log().splitlines()]
     warnings = [row for row in rows if row["level"] == "warning"]
     assert any("--no-token" in row["message"] for row in warnings), rows
     request = next(row for row in rows if row["level"] == "error")
-    equal((request["request_id"], request["method"], request["target"], request["status"], request["peer"]),
-          (answer.headers["x-request-id"], "POST", "/api/v1/oom", 503, "127.0.0.1"))
-    assert request["took_ms"] > 0 and request["size_bytes"] > 0 and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", request["time"])
+    equal(
+        (request["request_id"], request["method"], request["target"], request["status"], request["peer"]),
+        (answer.headers["x-request-id"], "POST", "/api/v1/oom", 503, "127.0.0.1"),
+    )
+    assert (
+        request["took_ms"] > 0
+        and request["size_bytes"] > 0
+        and re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", request["time"])
+    )
     assert not any(row["message"].startswith("sandbox:") for row in warnings), "what is merely so is no warning"
     assert {row["level"] for row in rows if row.get("message", "").startswith("sandbox:")} <= {"info"}, rows
     equal(t.run("--demo", "--log-format=xml").returncode, 2)
@@ -77,7 +87,12 @@ def test_levels_are_by_what_is_said(t):
         daemon.ask("/api/v1/about", headers={"Authorization": "Bearer wrong"})
     daemon.stop()
     rows = [loads(line) for line in daemon.log().splitlines()]
-    for words, level in (("waiting for it", "info"), ("by its IP address", "info"), ("a wrong token", "warning"), ("wrong tokens: 2 more", "warning")):
+    for words, level in (
+        ("waiting for it", "info"),
+        ("by its IP address", "info"),
+        ("a wrong token", "warning"),
+        ("wrong tokens: 2 more", "warning"),
+    ):
         equal({row["level"] for row in rows if words in row["message"]}, {level}, (words, rows))
     refused = t.run("--demo", "--log-format=json", "--port=70000")
     equal((loads(refused.stderr)["level"], refused.returncode), ("error", 2))

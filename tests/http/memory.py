@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory follows what is looked at, not what lies there."""
+
 import concurrent.futures
 import contextlib
 import hashlib
@@ -69,8 +70,10 @@ def test_programs_together_stay_within_the_limit(t):
     with concurrent.futures.ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(daemon.ask, paths))
     refused = [answer for answer in answers if answer.status != 200]
-    equal({(answer.status, answer.json["code"], answer.headers["retry-after"]) for answer in refused},
-          {(503, "limit", "1")})
+    equal(
+        {(answer.status, answer.json["code"], answer.headers["retry-after"]) for answer in refused},
+        {(503, "limit", "1")},
+    )
     assert 0 < len(refused) < 6, answers
     equal([daemon.ask(path).status for path in paths], [200] * 6)
     check_below(t, daemon, "VmHWM", 300)
@@ -95,8 +98,11 @@ def downloaded(daemon, path, headers, count=None):
 def test_a_long_table_is_made_while_it_is_sent(t):
     """a million events are 89 MB of CSV: less than half of that at any time, packed or not, read to the end or not"""
     path, events = t.write("plugins/profile/run/h.xplane.pb", b""), 100000 if t.is_sanitized else 1000000
-    subprocess.run([os.path.join(ROOT, "scripts", "make-trace"), path, "--events", str(events)], check=True,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [os.path.join(ROOT, "scripts", "make-trace"), path, "--events", str(events)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     daemon = t.serve(t.folder())
     about = f"session={daemon.session_id('run')}"
     pool = daemon.get_json(f"/api/v1/memory_profile/summary?{about}")["data"]["pools"][0]
@@ -116,7 +122,7 @@ def test_a_long_table_is_made_while_it_is_sent(t):
     with concurrent.futures.ThreadPoolExecutor(2) as both:
         whole = list(both.map(lambda _: daemon.ask(table + "&filter=size:>1KiB").body, range(2)))
     equal(whole[0], whole[1])
-    equal(daemon.ask(table).body[:len(begin.body)], begin.body)
+    equal(daemon.ask(table).body[: len(begin.body)], begin.body)
     assert pool["allocation_count"] < daemon.ask(table).body.count(b"\n") < events
 
 
@@ -124,6 +130,7 @@ def test_the_large_real_inputs_stay_below_their_limits(t):
     """module list of a 103 MB trace in a thirtieth of XProf's 1.6 GB, a 23.5 MB program in a fifteenth of 1.5 GB"""
     shared = t.need_shared()
     import gzip
+
     packed = os.path.join(shared, "data/logdir-packed/tf/plugins/profile/large/vm.xplane.pb.gz")
     with gzip.open(packed) as file:
         t.write("plugins/profile/large/vm.xplane.pb", file.read())
@@ -153,10 +160,13 @@ def test_what_is_kept_makes_room_for_what_is_given(t):
 
 
 def test_small_texts_find_room_beside_a_large_body(t):
-    """bodies under way may take a quarter of the memory, and a lone one more: error texts beside it are read all the same"""
+    """bodies under way may take a quarter of the memory, and a lone one more: error texts beside it are read all the
+    same"""
     daemon = t.serve("--memory-limit=64", t.folder())
-    head = (f"POST /api/v1/uploads?name=a.hlo.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
-            f"Content-Length: {30 << 20}\r\n\r\n").encode()
+    head = (
+        f"POST /api/v1/uploads?name=a.hlo.pb HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
+        f"Content-Length: {30 << 20}\r\n\r\n"
+    ).encode()
     with socket.create_connection((daemon.host, daemon.port), timeout=60) as connection:
         connection.sendall(head + b"x" * (17 << 20))
         told = set()
@@ -193,7 +203,7 @@ def restrict(daemon, more_mib=None):
 
 def test_what_the_system_has_no_memory_for_is_503_and_others_are_answered(t):
     if t.is_sanitized:
-        return # a sanitizer takes terabytes of address space: what is held here is held by the plain run
+        return  # a sanitizer takes terabytes of address space: what is held here is held by the plain run
     t.write("plugins/profile/large/h.xplane.pb", inputs.trace("jit_large", 1, 120000))
     t.write("plugins/profile/small/h.xplane.pb", inputs.trace("jit_small", 2))
     daemon = t.serve("--memory-limit=4000", t.folder())
@@ -209,14 +219,14 @@ def test_what_the_system_has_no_memory_for_is_503_and_others_are_answered(t):
 
 def test_without_any_memory_left_the_daemon_lives_on(t):
     if t.is_sanitized:
-        return # a sanitizer takes terabytes of address space: what is held here is held by the plain run
+        return  # a sanitizer takes terabytes of address space: what is held here is held by the plain run
     for at in range(300):
         t.write(f"plugins/profile/run{at}/h.xplane.pb", inputs.trace(f"jit_{at}", at))
     daemon = t.serve("--memory-limit=4000", t.folder())
     ids = [row["id"] for row in daemon.sessions().values()]
     for more_mib in (0, 1, 2):
         restrict(daemon, more_mib)
-        for id in ids[more_mib * 100:more_mib * 100 + 100]:
+        for id in ids[more_mib * 100 : more_mib * 100 + 100]:
             for path in (f"/api/v1/memory_viewer/buffers?session={id}", "/api/v1/sessions?limit=300"):
                 status = daemon.ask(path, connection=daemon.connect()).status
                 assert status in (200, 503), status
@@ -227,7 +237,7 @@ def test_without_any_memory_left_the_daemon_lives_on(t):
 def test_a_connection_that_finds_no_memory_is_told_503(t):
     """and is not closed without a word: 250 of them want 64 MB, when there are 8"""
     if t.is_sanitized:
-        return # its own memory would count
+        return  # its own memory would count
     daemon = t.serve(t.folder())
     daemon.ask("/api/v1/about")
     with contextlib.ExitStack() as stack:
@@ -239,8 +249,13 @@ def test_a_connection_that_finds_no_memory_is_told_503(t):
             told.append(daemon.ask("/api/v1/about", connection=connection))
         equal({answer.status for answer in told}, {200, 503})
         refused = [answer for answer in told if answer.status == 503]
-        equal({(answer.json["code"], answer.headers["retry-after"], answer.headers["content-type"]) for answer in refused},
-              {("exhausted", "1", "application/problem+json")})
+        equal(
+            {
+                (answer.json["code"], answer.headers["retry-after"], answer.headers["content-type"])
+                for answer in refused
+            },
+            {("exhausted", "1", "application/problem+json")},
+        )
         resource.prlimit(daemon.process.pid, resource.RLIMIT_DATA, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     equal(daemon.ask("/api/v1/about").status, 200)
 
@@ -248,7 +263,7 @@ def test_a_connection_that_finds_no_memory_is_told_503(t):
 def test_ulimit_is_seen(t):
     """half of what ulimit -v leaves is for what is read: what needs more is told so"""
     if t.is_sanitized:
-        return # a sanitizer takes terabytes of address space: what is held here is held by the plain run
+        return  # a sanitizer takes terabytes of address space: what is held here is held by the plain run
     binary = t.binary
     for mib in (200, 400, 1000):
         t.binary = os.path.join(t.folder(), f"limited{mib}")

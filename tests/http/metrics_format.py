@@ -4,8 +4,10 @@
 
   metrics_format.py --binary PATH
 
-`make metrics-format-test` runs it with the Python that has the library. The last line is "N passed, N failed, N skipped".
+`make metrics-format-test` runs it with the Python that has the library. The last line is "N passed, N failed, N
+skipped".
 """
+
 import argparse
 import re
 import subprocess
@@ -80,10 +82,10 @@ def main():
             try:
                 function(families)
                 passed += 1
-                print("ok     ", name[len("test_"):])
+                print("ok     ", name[len("test_") :])
             except Exception:  # noqa: a test may fail in any way
                 failed += 1
-                print("FAILED ", name[len("test_"):], traceback.format_exc())
+                print("FAILED ", name[len("test_") :], traceback.format_exc())
     finally:
         daemon.terminate()
         daemon.wait()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocations of GPUs that the programs of the trace name, as the daemon tells them."""
+
 import csv
 import io
 import os
@@ -45,9 +46,17 @@ def test_the_csv_and_filters_know_the_columns(t):
     daemon, session = daemon_of(t)
     answer = daemon.ask(f"/api/v1/memory_profile/live?session={session}&group=program,role&format=csv")
     rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
-    equal({(row["program"], row["role"], row["confidence"]) for row in rows} >= {("jit_step(1)", "output", "guess")}, True, rows)
+    equal(
+        {(row["program"], row["role"], row["confidence"]) for row in rows} >= {("jit_step(1)", "output", "guess")},
+        True,
+        rows,
+    )
     equal(view(daemon, "events", session=session, filter="role:temporaries")["matched_count"], LAUNCHES)
-    equal(view(daemon, "growth", session=session, filter="program:jit_step*")["matched_count"] > 0, False, "no steps, no launches")
+    equal(
+        view(daemon, "growth", session=session, filter="program:jit_step*")["matched_count"] > 0,
+        False,
+        "no steps, no launches",
+    )
 
 
 def test_the_summary_says_how_much_is_named(t):
@@ -85,14 +94,21 @@ def test_programs_of_other_files_of_the_session_name_them_too(t):
         return rows, [note["count"] for note in answer["notes"] if note["code"] == "programs_beside"]
 
     equal(told(), ([(None, None, None)] * (2 * LAUNCHES + 2), []))
-    for name, content, program in ((f"{folder}/host1.xplane.pb", inputs.gpu_trace(1), "jit_step(1)"),
-                                   (f"{folder}/jit_step(1).hlo_proto.pb", inputs.gpu_program(1 << 20, 1 << 19, 3000000), "jit_step")):
+    for name, content, program in (
+        (f"{folder}/host1.xplane.pb", inputs.gpu_trace(1), "jit_step(1)"),
+        (f"{folder}/jit_step(1).hlo_proto.pb", inputs.gpu_program(1 << 20, 1 << 19, 3000000), "jit_step"),
+    ):
         path = t.write(name, content)
         wait_until(lambda: told()[1] != [], what="the names")
         rows, notes = told()
-        equal((rows.count((program, "output", "guess")), rows.count((program, "temporaries", "guess")), notes), (LAUNCHES, LAUNCHES, [1]))
+        equal(
+            (rows.count((program, "output", "guess")), rows.count((program, "temporaries", "guess")), notes),
+            (LAUNCHES, LAUNCHES, [1]),
+        )
         pools = view(daemon, "summary", session=session)["pools"]
         named = next(pool for pool in pools if pool["host"] == hosts[0]["id"])["named"]
-        equal((named["module"], named["sentence"]), ("jit_step", "All 6.36 MiB named from the plan of jit_step (guess)"))
+        equal(
+            (named["module"], named["sentence"]), ("jit_step", "All 6.36 MiB named from the plan of jit_step (guess)")
+        )
         os.remove(path)
         wait_until(lambda: told() == ([(None, None, None)] * (2 * LAUNCHES + 2), []), what="their end, with the file's")

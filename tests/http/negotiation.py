@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entity tags, HEAD, gzip."""
+
 import gzip
 import os
 
@@ -10,9 +11,16 @@ def paths(t):
     """one address of each kind of answer"""
     daemon = t.serve(os.path.join(t.fixtures, "dumps"))
     session = daemon.session_id("seed-matmul-327680")
-    return daemon, ["/index.html", "/-/healthy", "/runs", "/version", "/api/v1/tools", f"/api/v1/sessions/{session}",
-                    f"/api/v1/memory_viewer/summary?session={session}",
-                    f"/api/v1/memory_viewer/buffers?session={session}&format=csv"]
+    return daemon, [
+        "/index.html",
+        "/-/healthy",
+        "/runs",
+        "/version",
+        "/api/v1/tools",
+        f"/api/v1/sessions/{session}",
+        f"/api/v1/memory_viewer/summary?session={session}",
+        f"/api/v1/memory_viewer/buffers?session={session}&format=csv",
+    ]
 
 
 def test_an_entity_tag_is_answered_with_304(t):
@@ -20,7 +28,7 @@ def test_an_entity_tag_is_answered_with_304(t):
     for path in addresses:
         first = daemon.ask(path)
         if first.status == 404:
-            continue # no page is compiled in
+            continue  # no page is compiled in
         tag = first.headers["etag"]
         for header in (tag, f"W/{tag}", "*", f'"other", {tag}', f'{tag[:-1]}-gz"'):
             again = daemon.ask(path, headers={"If-None-Match": header})
@@ -47,15 +55,35 @@ def test_gzip_only_when_it_is_accepted(t):
     plain = daemon.ask(path)
     assert len(plain.body) > 1024 and "content-encoding" not in plain.headers
     equal(plain.headers["vary"], "Accept-Encoding")
-    for accepted in ("gzip", "gzip, deflate, br", "GZIP", "x-gzip", "*", "gzip;q=0.5", "deflate, gzip;q=1.0, *;q=0.5",
-                     "identity;q=0.5, gzip", "gzip;q=1.0, identity; q=0.5, *;q=0"):
+    for accepted in (
+        "gzip",
+        "gzip, deflate, br",
+        "GZIP",
+        "x-gzip",
+        "*",
+        "gzip;q=0.5",
+        "deflate, gzip;q=1.0, *;q=0.5",
+        "identity;q=0.5, gzip",
+        "gzip;q=1.0, identity; q=0.5, *;q=0",
+    ):
         answer = daemon.ask(path, headers={"Accept-Encoding": accepted})
         equal(answer.headers.get("content-encoding"), "gzip", accepted)
         equal(gzip.decompress(answer.body), plain.body, accepted)
         equal(answer.headers["etag"], plain.headers["etag"][:-1] + '-gz"', accepted)
         equal(answer.headers["content-length"], str(len(answer.body)), accepted)
-    for refused in ("", "identity", "gzip;q=0", "gzip;q=0.0", "gzip; q=0.000, identity", "br", "deflate", "*;q=0",
-                    "gzip;q=0, *", "gzipped", "identity;q=1, gzip;q=0.5"):
+    for refused in (
+        "",
+        "identity",
+        "gzip;q=0",
+        "gzip;q=0.0",
+        "gzip; q=0.000, identity",
+        "br",
+        "deflate",
+        "*;q=0",
+        "gzip;q=0, *",
+        "gzipped",
+        "identity;q=1, gzip;q=0.5",
+    ):
         answer = daemon.ask(path, headers={"Accept-Encoding": refused})
         equal((answer.headers.get("content-encoding"), answer.body), (None, plain.body), refused)
 

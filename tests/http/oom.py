@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Out-of-memory texts: those that a reader gives, and those found in folders. Figures are read off the texts."""
+
 import contextlib
 import gzip
 import hashlib
@@ -16,8 +17,10 @@ from harness import PATIENCE_SECONDS, equal, loads, wait_until
 
 PLAIN = {"Content-Type": "text/plain"}
 E1000 = "0.10.0-libtpu0.0.40-v5e-adamlin.txt"
-LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
-        b"possible. There are 147.64M free, 0B reserved, and 147.64M reservable.\n")
+LOAD = (
+    b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
+    b"possible. There are 147.64M free, 0B reserved, and 147.64M reservable.\n"
+)
 
 
 def gpu(size):
@@ -43,8 +46,10 @@ def test_a_given_text_says_what_explain_says(t):
     equal((answer["size_bytes"], answer["encoding"], answer["lines"]), (len(text), "utf-8", None))
     with open(os.path.join(t.fixtures, "oom", "expected.json"), encoding="utf-8") as file:
         wanted = json.load(file)[E1000]
-    equal({key: answer["failures"][0][key] for key in wanted if key.endswith("_bytes")},
-          {key: value for key, value in wanted.items() if key.endswith("_bytes")})
+    equal(
+        {key: answer["failures"][0][key] for key in wanted if key.endswith("_bytes")},
+        {key: value for key, value in wanted.items() if key.endswith("_bytes")},
+    )
 
 
 def test_a_given_text_is_found_again_by_its_hash(t):
@@ -105,9 +110,16 @@ def test_a_text_without_a_failure_tells_what_it_holds(t):
     answer = give(daemon, b"step 1\nmemory is fine\nstep 2\nmemory still fine\r\nend")
     equal((answer["failures"], answer["report_line_count"], answer["usage"]), ([], 0, None))
     equal(answer["lines"]["line_count"], 5)
-    equal([(one["line"], one["text"]) for one in answer["lines"]["mentions"]], [(2, "memory is fine"), (4, "memory still fine")])
+    equal(
+        [(one["line"], one["text"]) for one in answer["lines"]["mentions"]],
+        [(2, "memory is fine"), (4, "memory still fine")],
+    )
     assert len(answer["looked_for"]) >= 8
-    good = give(daemon, b"I0101 x.cc:1] XLA::TPU program HBM usage: 9.10G / 15.75G\nI0101 x.cc:1] XLA::TPU program VMEM usage: 1.0M / 128.00M\n")
+    good = give(
+        daemon,
+        b"I0101 x.cc:1] XLA::TPU program HBM usage: 9.10G / 15.75G\nI0101 x.cc:1] XLA::TPU program VMEM usage: 1.0M / "
+        b"128.00M\n",
+    )
     equal((good["failures"], good["report_line_count"]), ([], 2))
     equal(good["usage"], {"memory_space": "hbm", "used_bytes": 9771050598, "capacity_bytes": 16911433728})
 
@@ -120,7 +132,10 @@ def test_a_text_of_two_bytes_a_letter_says_so(t):
 
 def test_next_steps_come_with_each_failure(t):
     daemon = t.serve(t.folder())
-    early = b"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G available.\n"
+    early = (
+        b"Aborting compilation early because it's unlikely to have enough memory. Requires 3.84T, has 90.96G "
+        b"available.\n"
+    )
     answer = give(daemon, early + LOAD)
     equal([failure["family"] for failure in answer["failures"]], ["tpu_compile", "tpu_program_load"])
     assert "next_steps" not in answer, "they stand in the verdicts"
@@ -133,10 +148,23 @@ def test_next_steps_come_with_each_failure(t):
 def test_the_command_line_says_what_the_verdict_says(t):
     """a limit of a GPU, and memory in pieces at run time: figures and reason"""
     texts = (
-        (b"Allocating 300 bytes exceeds the memory limit of 200 bytes.\n", "over by                           100 B", None),
-        (b"Not enough PA budget: pa_allocated=100B, allocation_size=50B, pa_budget=120B\n", "over by                            30 B", None),
-        (b"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B reserved, and 1.00G "
-         b"reservable.\n", "over by                        0.50 GiB", "Enough is free, but not in one piece: the memory is fragmented."),
+        (
+            b"Allocating 300 bytes exceeds the memory limit of 200 bytes.\n",
+            "over by                           100 B",
+            None,
+        ),
+        (
+            b"Not enough PA budget: pa_allocated=100B, allocation_size=50B, pa_budget=120B\n",
+            "over by                            30 B",
+            None,
+        ),
+        (
+            b"Attempting to reserve 1.50G at the bottom of memory. That was not possible. There are 2.00G free, 0B "
+            b"reserved, and 1.00G "
+            b"reservable.\n",
+            "over by                        0.50 GiB",
+            "Enough is free, but not in one piece: the memory is fragmented.",
+        ),
     )
     for text, line, reason in texts:
         path = t.write("one.log", text)
@@ -149,20 +177,34 @@ def test_the_command_line_says_what_the_verdict_says(t):
 
 def test_a_note_is_said_once(t):
     """with the verdict, not with the figures of the text again"""
-    path = t.write("sparse.log", b"INTERNAL:Failed to run pass pipeline. Hlo-Op: result.1:279:1: error: 'memref.alloca' op current allocation offset upper bound "
-                   b"(140704 words) exceeds the legitimate user allocatable offset upper bound (131071 words) in memory space 201 when allocating 23440 words.\n")
+    path = t.write(
+        "sparse.log",
+        b"INTERNAL:Failed to run pass pipeline. Hlo-Op: result.1:279:1: error: 'memref.alloca' op current allocation "
+        b"offset upper bound "
+        b"(140704 words) exceeds the legitimate user allocatable offset upper bound (131071 words) in memory space "
+        b"201 when allocating 23440 words.\n",
+    )
     equal(t.run("explain", path).stdout.count("would end at word 140704"), 1)
 
 
 def test_a_kernel_is_named_and_not_quoted(t):
     """the operation and the instruction of a whole line of HLO; that alone which stands in it"""
-    text = ("RESOURCE_EXHAUSTED: E1001: CompileTimeScopedVmemOom:\nRan out of memory in memory space vmem while allocating on stack for %f5.1 = "
-            "f32[8192,8192]{1,0:T(8,128)} custom-call(%x.1, %y.1), custom_call_target=\"tpu_custom_call\", METADATA. Scoped allocation with size 96.00M "
-            "and limit 16.00M exceeded scoped vmem limit by 80.00M.\n")
-    for metadata, words in (('metadata={op_name="jit(f5)/pallas_call" stack_frame_id=4}', "jit(f5)/pallas_call (%f5.1)"),
-                            ('metadata={op_name="" stack_frame_id=4}', "%f5.1"), ("metadata={}", "%f5.1")):
+    text = (
+        "RESOURCE_EXHAUSTED: E1001: CompileTimeScopedVmemOom:\n"
+        "Ran out of memory in memory space vmem while allocating on stack for %f5.1 = "
+        'f32[8192,8192]{1,0:T(8,128)} custom-call(%x.1, %y.1), custom_call_target="tpu_custom_call", METADATA. Scoped '
+        "allocation with size 96.00M "
+        "and limit 16.00M exceeded scoped vmem limit by 80.00M.\n"
+    )
+    for metadata, words in (
+        ('metadata={op_name="jit(f5)/pallas_call" stack_frame_id=4}', "jit(f5)/pallas_call (%f5.1)"),
+        ('metadata={op_name="" stack_frame_id=4}', "%f5.1"),
+        ("metadata={}", "%f5.1"),
+    ):
         path = t.write("vmem.log", text.replace("METADATA", metadata).encode())
-        assert f"One kernel asks for 96.00 MiB of VMEM in one piece: {words}.\n" in t.run("explain", path).stdout, metadata
+        assert f"One kernel asks for 96.00 MiB of VMEM in one piece: {words}.\n" in t.run("explain", path).stdout, (
+            metadata
+        )
 
 
 def test_no_step_hides_a_command_in_a_sentence(t):
@@ -172,15 +214,24 @@ def test_no_step_hides_a_command_in_a_sentence(t):
         for failure in give(daemon, t.fixture(f"text/{name}.txt"))["failures"]:
             steps = failure["verdict"]["next_steps"]
             assert any(step["kind"] == "command" for step in steps), (name, steps)
-            equal([step["text"] for step in steps
-                   if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|[A-Z]_[A-Z]+=|--\w", step["text"])], [], name)
+            equal(
+                [
+                    step["text"]
+                    for step in steps
+                    if step["kind"] == "text" and re.search(r"jax\.|pltpu\.|[A-Z]_[A-Z]+=|--\w", step["text"])
+                ],
+                [],
+                name,
+            )
 
 
 # ---- beside the plan ----
 
 
 def words(sentence):
-    return "".join(part if isinstance(part, str) else part.get("name") or part["text"] or f"<{part['bytes']}>" for part in sentence)
+    return "".join(
+        part if isinstance(part, str) else part.get("name") or part["text"] or f"<{part['bytes']}>" for part in sentence
+    )
 
 
 def plan_of(t, dump, text, arguments=(), **names):
@@ -202,12 +253,21 @@ def test_a_text_is_compared_with_the_plan_of_its_program(t):
     daemon, session, answer = plan_of(t, "seed-matmul-327680", text)
     plan, gib = answer["plan"], 2**30
     equal((answer["module"]["name"], answer["module"]["is_named"], plan["space"]), ("jit_f", True, 0))
-    equal([(part["word"], part["bytes"]) for part in plan["bar"]["parts"]], [("outputs", 200 * gib), ("workspace", 100 * gib)])
+    equal(
+        [(part["word"], part["bytes"]) for part in plan["bar"]["parts"]],
+        [("outputs", 200 * gib), ("workspace", 100 * gib)],
+    )
     said = words(plan["agreement"])
     assert said.startswith(f"Text and plan agree: <{300 * gib}> in the text, <{300 * gib}> in the plan."), said
     assert f"temporaries, with what lies unused between them, are <{100 * gib}> of it." in said, said
     equal(words(plan["largest"]), f"Largest in the plan: <{200 * gib}> bf16[327680,327680].")
-    for query, status in (("report=2", 404), ("report=0", 404), ("report=x", 400), ("file=other.txt", 404), ("space=0", 400)):
+    for query, status in (
+        ("report=2", 404),
+        ("report=0", 404),
+        ("report=x", 400),
+        ("file=other.txt", 404),
+        ("space=0", 400),
+    ):
         equal(daemon.ask(f"/api/v1/oom/plan?session={session}&{query}").status, status, query)
 
 
@@ -225,14 +285,16 @@ def test_a_text_of_another_program_is_not_compared(t):
 
 def test_a_plan_that_others_leave_no_memory_for_is_503(t):
     """what is sent of a body takes 8 of the 16 MiB: the text can be read then, its program not"""
-    daemon, session, _ = plan_of(t, "seed-matmul-327680", t.fixture("dumps/seed-matmul-327680/error.txt"),
-                                 arguments=["--memory-limit=16"])
+    daemon, session, _ = plan_of(
+        t, "seed-matmul-327680", t.fixture("dumps/seed-matmul-327680/error.txt"), arguments=["--memory-limit=16"]
+    )
     folder = t.folder("inputs/seed-matmul-327680")
 
     def ask():
         for name in os.listdir(folder):
             os.utime(os.path.join(folder, name))  # nothing read before is of these files
         return daemon.ask(f"/api/v1/oom/plan?session={session}")
+
     head = "POST /api/v1/uploads?name=a HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/octet-stream\r\n"
 
     def send():
@@ -248,6 +310,7 @@ def test_a_plan_that_others_leave_no_memory_for_is_503(t):
             sending.close()
             sending, begin = send()
         return ask().status == 503
+
     sending, begin = send()
     wait_until(is_refused, what="the refusal")
     answer = ask()
@@ -272,9 +335,21 @@ def test_logs_with_a_failure_are_sessions(t):
     equal(sorted(sessions), ["job/train.log", "lone/error.txt", "packed/run.log.gz"])
     row = sessions["job/train.log"]
     equal((row["kind"], row["module_count"], row["has_error_text"]), ("text", 0, True))
-    equal({key: row["failure"][key] for key in ("count", "family", "memory_class", "phase", "module", "needed_bytes", "free_bytes")},
-          {"count": 1, "family": "tpu_program_load", "memory_class": "hbm", "phase": "load", "module": "jit_step", "needed_bytes": 31664646390,
-           "free_bytes": 154811761})
+    equal(
+        {
+            key: row["failure"][key]
+            for key in ("count", "family", "memory_class", "phase", "module", "needed_bytes", "free_bytes")
+        },
+        {
+            "count": 1,
+            "family": "tpu_program_load",
+            "memory_class": "hbm",
+            "phase": "load",
+            "module": "jit_step",
+            "needed_bytes": 31664646390,
+            "free_bytes": 154811761,
+        },
+    )
     equal(sessions["packed/run.log.gz"]["failure"]["count"], 2)
 
 
@@ -299,7 +374,9 @@ def test_the_texts_of_a_session_can_be_chosen(t):
     t.write("d/b.log", gpu(400))
     daemon = t.serve(t.folder())
     session = daemon.session_id("d")
-    wait_until(lambda: len(daemon.get_json("/api/v1/oom", session=session)["files"]) == 2, what="the reading of the log")
+    wait_until(
+        lambda: len(daemon.get_json("/api/v1/oom", session=session)["files"]) == 2, what="the reading of the log"
+    )
     answer = daemon.get_json("/api/v1/oom", session=session)
     equal((answer["file"], answer["files"]), ("b.log", ["error.txt", "b.log"]))
     equal(needed(daemon.get_json("/api/v1/oom", session=session, file="error.txt")), [])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The walk of openapi.py: what may be asked and by whom, each status of it."""
+
 import json
 
 from harness import equal
@@ -10,10 +11,16 @@ LOGIN = {"Content-Type": "application/json"}
 def walk_login(walk):
     path = "/api/v1/login"
     good = json.dumps({"token": walk.token})
-    for headers, body, status in ((LOGIN, good, 204), (LOGIN, "{}", 400),
-                                  (LOGIN, json.dumps({"token": walk.token, "more": 1}), 400), (LOGIN, '{"token": "x"}', 401),
-                                  ({**LOGIN, "Host": "evil.example"}, good, 403), (LOGIN, "x" * 5000, 413),
-                                  ({}, good, 415), ({**LOGIN, "X": "a" * 20000}, good, 431)):
+    for headers, body, status in (
+        (LOGIN, good, 204),
+        (LOGIN, "{}", 400),
+        (LOGIN, json.dumps({"token": walk.token, "more": 1}), 400),
+        (LOGIN, '{"token": "x"}', 401),
+        ({**LOGIN, "Host": "evil.example"}, good, 403),
+        (LOGIN, "x" * 5000, 413),
+        ({}, good, 415),
+        ({**LOGIN, "X": "a" * 20000}, good, 431),
+    ):
         equal(walk.ask(path, path, "POST", headers, body, walk.locked).status, status, (headers, body))
     equal(walk.ask(path, path + "?x=" + "a" * 9000, "POST", LOGIN, good, walk.locked).status, 414)
     refused = walk.daemon.ask(path)
@@ -23,9 +30,15 @@ def walk_login(walk):
 
 def walk_rescan(walk):
     path = "/api/v1/rescan"
-    for headers, body, daemon, status in ((LOGIN, "{}", walk.daemon, 202), ({}, None, walk.daemon, 202), ({}, "{}", walk.daemon, 415), (LOGIN, "{}", walk.locked, 401),
-                                          ({**LOGIN, "Origin": "http://evil.example"}, "{}", walk.daemon, 403), (LOGIN, "x" * 5000, walk.daemon, 413),
-                                          ({**LOGIN, "X": "a" * 20000}, "{}", walk.daemon, 431)):
+    for headers, body, daemon, status in (
+        (LOGIN, "{}", walk.daemon, 202),
+        ({}, None, walk.daemon, 202),
+        ({}, "{}", walk.daemon, 415),
+        (LOGIN, "{}", walk.locked, 401),
+        ({**LOGIN, "Origin": "http://evil.example"}, "{}", walk.daemon, 403),
+        (LOGIN, "x" * 5000, walk.daemon, 413),
+        ({**LOGIN, "X": "a" * 20000}, "{}", walk.daemon, 431),
+    ):
         equal(walk.ask(path, path, "POST", headers, body, daemon).status, status, (headers, status))
     equal(walk.ask(path, path + "?x=1", "POST", LOGIN, "{}").status, 400)
     equal(walk.ask(path, path + "?x=" + "a" * 9000, "POST", LOGIN, "{}").status, 414)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people really have: the chip that a dump names, parts of one program that belong together."""
+
 import os
 
 import inputs
@@ -10,8 +11,13 @@ V5E = 16911433728  # 15.75 GiB, of the table of devices
 
 def target_arguments(generation, variant=""):
     """a *.target_arguments.pb of a dump for one host of 2 x 2 chips"""
-    bounds = [inputs.block(field, inputs.number(1, x) + inputs.number(2, x) + inputs.number(3, 1)) for field, x in ((5, 2), (6, 1))]
-    return inputs.number(3, 1) + inputs.block(6, inputs.number(1, generation) + inputs.block(2, variant) + b"".join(bounds))
+    bounds = [
+        inputs.block(field, inputs.number(1, x) + inputs.number(2, x) + inputs.number(3, 1))
+        for field, x in ((5, 2), (6, 1))
+    ]
+    return inputs.number(3, 1) + inputs.block(
+        6, inputs.number(1, generation) + inputs.block(2, variant) + b"".join(bounds)
+    )
 
 
 def dump(t, folder, name="jit_step", extra=()):
@@ -31,25 +37,38 @@ def summary(t, root):
 
 
 def test_the_chip_of_a_dump_gives_the_capacity(t):
-    for folder, ending, data in (("a", ".target_arguments.pb", target_arguments(4, "lite")),
-                                 ("b", ".target_arguments.txt", b'tpu_topology_args {\n  version: TPU_VERSION_VIPERFISH\n  variant: "lite"\n}\n'),
-                                 ("c", "/topology.textproto", b'platform_name: "tpu"\nplatform_version: "TFRT TPU v5 lite\\nBuilt on Nov 5"\n')):
+    for folder, ending, data in (
+        ("a", ".target_arguments.pb", target_arguments(4, "lite")),
+        (
+            "b",
+            ".target_arguments.txt",
+            b'tpu_topology_args {\n  version: TPU_VERSION_VIPERFISH\n  variant: "lite"\n}\n',
+        ),
+        ("c", "/topology.textproto", b'platform_name: "tpu"\nplatform_version: "TFRT TPU v5 lite\\nBuilt on Nov 5"\n'),
+    ):
         root = dump(t, folder, extra=((ending, data),))
         device = devices_of(t, root, root.rsplit("/", 1)[-1])[0]
         equal((device["kind"], device["device"], device["available_bytes"]), ("TPU v5e", "v5e", V5E), ending)
         assert device["file"].endswith(ending), device
-        equal(summary(t, root)["capacity"], {"bytes": V5E, "is_physical": False, "source": f"TPU v5e, from {ending[1:]}"})
+        equal(
+            summary(t, root)["capacity"], {"bytes": V5E, "is_physical": False, "source": f"TPU v5e, from {ending[1:]}"}
+        )
         assert "15.75 GiB" in t.run("whatif", "--fit", root).stdout
         modules = t.serve(root)
-        overview = modules.get_json("/api/v1/modules/table", session=modules.session_id(root.rsplit("/", 1)[-1]))["data"]
+        overview = modules.get_json("/api/v1/modules/table", session=modules.session_id(root.rsplit("/", 1)[-1]))[
+            "data"
+        ]
         equal(overview["rows"][0]["capacity_bytes"], V5E)
 
 
 def test_an_error_text_comes_before_the_chip(t):
     root = dump(t, "told", extra=((".target_arguments.pb", target_arguments(5)),))
     equal(summary(t, root)["capacity"]["source"], "TPU v6e, from target_arguments.pb")
-    t.write("told/error.txt", b"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory "
-                              b"required for HLO temporaries (33.49G) exceeds available HBM (15.75G). HLO module: jit_step.\n")
+    t.write(
+        "told/error.txt",
+        b"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory "
+        b"required for HLO temporaries (33.49G) exceeds available HBM (15.75G). HLO module: jit_step.\n",
+    )
     equal(summary(t, root)["capacity"], {"bytes": V5E, "is_physical": False, "source": "error.txt"})
 
 
@@ -76,7 +95,10 @@ def test_a_dump_of_texts_opens_as_one_of_protos(t):
     daemon = t.serve(root)
     session = daemon.session_id("texts")
     module = daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"][0]
-    equal((module["name"], module["stage"], module["has_buffer_assignment"]), ("jit_fft_complex", "after_optimizations", True))
+    equal(
+        (module["name"], module["stage"], module["has_buffer_assignment"]),
+        ("jit_fft_complex", "after_optimizations", True),
+    )
     answer = daemon.get_json("/api/v1/memory_viewer/summary", session=session, module=module["id"])
     assert "no_heap_trace" in [note["code"] for note in answer["notes"]], answer["notes"]
     equal(answer["data"]["spaces"][0]["peak_bytes"], 25165824)
@@ -95,7 +117,10 @@ def test_a_proto_comes_before_a_text_of_its_stage(t):
 def test_module_and_assignment_apart_are_one(t):
     root = text_fixtures(t, "pieces", "mod.hlo.pb", "buffer_assignment.pb")
     found = loads(t.run("summary", "--json", root).stdout)["sessions"][0]["modules"]
-    equal([(module["name"], module["summary"]["data"]["spaces"][0]["peak_bytes"]) for module in found], [("jit_f", 16 << 20)])
+    equal(
+        [(module["name"], module["summary"]["data"]["spaces"][0]["peak_bytes"]) for module in found],
+        [("jit_f", 16 << 20)],
+    )
     alone = summary(t, text_fixtures(t, "alone", "buffer_assignment.pb"))
     equal([note["code"] for note in alone["summary"]["notes"] if note["code"] == "no_module"], ["no_module"])
     text = summary(t, text_fixtures(t, "compiled", "attributes.hlo.txt"))
@@ -103,8 +128,10 @@ def test_module_and_assignment_apart_are_one(t):
 
 
 def error(module):
-    return (f"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO "
-            f"temporaries (33.49G) exceeds available HBM (15.75G). HLO module: {module}.\n").encode()
+    return (
+        f"RESOURCE_EXHAUSTED: E1000: CompileTimeHbmOom: Ran out of memory on HBM, the total memory required for HLO "
+        f"temporaries (33.49G) exceeds available HBM (15.75G). HLO module: {module}.\n"
+    ).encode()
 
 
 def sessions_below(t, folder, files, expected):
@@ -129,10 +156,16 @@ STEP = "module_0000.jit_step.after_optimizations.hlo.pb"
 
 def test_a_log_above_or_below_its_dump_is_one_session_with_it(t):
     hlo = inputs.hlo_proto("jit_step", 4)
-    daemon = sessions_below(t, "above", {"run/job.log": error("jit_step"), f"run/xla/dump/{STEP}": hlo}, [("dump", "run/xla/dump")])
+    daemon = sessions_below(
+        t, "above", {"run/job.log": error("jit_step"), f"run/xla/dump/{STEP}": hlo}, [("dump", "run/xla/dump")]
+    )
     sessions_below(t, "below", {f"run/{STEP}": hlo, "run/logs/job.log": error("jit_step")}, [("dump", "run")])
-    sessions_below(t, "two", {"job.log": error("jit_step"), f"a/{STEP}": hlo, "b/module_0000.jit_other.after_optimizations.hlo.pb": hlo},
-                   [("dump", "a"), ("dump", "b")])
+    sessions_below(
+        t,
+        "two",
+        {"job.log": error("jit_step"), f"a/{STEP}": hlo, "b/module_0000.jit_other.after_optimizations.hlo.pb": hlo},
+        [("dump", "a"), ("dump", "b")],
+    )
     session = daemon.get_json(f"/api/v1/sessions/{daemon.session_id('run/xla/dump')}")
     equal([text["file"] for text in session["error_texts"]], ["run/job.log"])
     equal(session["failure"]["module"], "jit_step")
@@ -140,10 +173,18 @@ def test_a_log_above_or_below_its_dump_is_one_session_with_it(t):
 
 def test_a_log_of_another_program_or_far_away_stays_alone(t):
     hlo = inputs.hlo_proto("jit_step", 4)
-    sessions_below(t, "other", {"job.log": error("jit_else"), f"dump/{STEP}": hlo}, [("dump", "dump"), ("text", "job.log")])
-    sessions_below(t, "far", {"job.log": error("jit_step"), f"a/b/c/{STEP}": hlo}, [("dump", "a/b/c"), ("text", "job.log")])
-    sessions_below(t, "several", {"job.log": error("jit_step"), f"a/{STEP}": hlo, f"b/{STEP}": hlo},
-                   [("dump", "a"), ("dump", "b"), ("text", "job.log")])
+    sessions_below(
+        t, "other", {"job.log": error("jit_else"), f"dump/{STEP}": hlo}, [("dump", "dump"), ("text", "job.log")]
+    )
+    sessions_below(
+        t, "far", {"job.log": error("jit_step"), f"a/b/c/{STEP}": hlo}, [("dump", "a/b/c"), ("text", "job.log")]
+    )
+    sessions_below(
+        t,
+        "several",
+        {"job.log": error("jit_step"), f"a/{STEP}": hlo, f"b/{STEP}": hlo},
+        [("dump", "a"), ("dump", "b"), ("text", "job.log")],
+    )
 
 
 def test_a_capacity_is_a_device_or_a_size_in_every_command(t):
@@ -154,11 +195,23 @@ def test_a_capacity_is_a_device_or_a_size_in_every_command(t):
         verdict = loads(t.run("explain", "--json", f"--capacity={capacity}", path).stdout)[0]["answer"]
         whatif = loads(t.run("whatif", "--json", f"--capacity={capacity}", path).stdout)["modules"][0]
         check = loads(t.run("check", "--format=json", f"--max-total={capacity}", path).stdout)["modules"][0]
-        said[capacity] = [summary["capacity"]["bytes"], summary["capacity"]["source"], verdict["fit"]["capacity_bytes"], whatif["capacity_bytes"],
-                          check["findings"][0]["bytes"]]
+        said[capacity] = [
+            summary["capacity"]["bytes"],
+            summary["capacity"]["source"],
+            verdict["fit"]["capacity_bytes"],
+            whatif["capacity_bytes"],
+            check["findings"][0]["bytes"],
+        ]
     equal(said["v5e"][:4], [16911433728, "as chosen", 16911433728, 16911433728])
     equal(len(set(map(str, said.values()))), 1, said)
-    for words in (("summary", "--capacity=many"), ("explain", "--capacity=many"), ("whatif", "--capacity=many"), ("check", "--max-total=many")):
+    for words in (
+        ("summary", "--capacity=many"),
+        ("explain", "--capacity=many"),
+        ("whatif", "--capacity=many"),
+        ("check", "--max-total=many"),
+    ):
         process = t.run(*words, path)
         equal((process.returncode, process.stdout), (2, ""), words)
-        assert "is neither a device (v5e, " in process.stderr and "nor a size (15.75GiB" in process.stderr, process.stderr
+        assert "is neither a device (v5e, " in process.stderr and "nor a size (15.75GiB" in process.stderr, (
+            process.stderr
+        )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd explain --patch: diffs of real sources that git and patch take; sources are only read."""
+
 import os
 import subprocess
 
@@ -60,8 +61,14 @@ def test_each_kind_is_written_and_applies(t):
         assert process.stdout.startswith("--- a/train.py\n+++ b/train.py\n@@ "), process.stdout
         assert kind in process.stderr and "lands at" in process.stderr, process.stderr
         made = applied(t, "sources", process.stdout)
-        equal(changed_lines("\n".join(f"+{line}" for line in made.decode().splitlines() if line not in source_text().decode().splitlines())),
-              [line for line in lines if line[0] == "+"])
+        equal(
+            changed_lines(
+                "\n".join(
+                    f"+{line}" for line in made.decode().splitlines() if line not in source_text().decode().splitlines()
+                )
+            ),
+            [line for line in lines if line[0] == "+"],
+        )
         compile(made, "train.py", "exec")
 
 
@@ -96,10 +103,22 @@ def test_what_is_not_certain_is_not_written(t):
     text = source_text()
     cases = {
         "moved": (b"# one more line\n" * 40 + text, "checkpoint", "the file is not the one that ran (train.py:"),
-        "wrapped": (text + b"\nblock = jax.checkpoint(block)\n", "checkpoint", "block is given to a checkpoint here (train.py:"),
+        "wrapped": (
+            text + b"\nblock = jax.checkpoint(block)\n",
+            "checkpoint",
+            "block is given to a checkpoint here (train.py:",
+        ),
         "twice": (text + b"\nother = optax.adam(1)\n", "optimizer_dtype", "optimizers are made in 2 places (train.py:"),
-        "torn": (text + b"\nx = (\n", "donate", "the file cannot be edited safely: its brackets do not match (train.py:"),
-        "static": (text.replace(b"def block(p, x):", b"def block(p, x: Config):"), "checkpoint", "may take something else than arrays as x"),
+        "torn": (
+            text + b"\nx = (\n",
+            "donate",
+            "the file cannot be edited safely: its brackets do not match (train.py:",
+        ),
+        "static": (
+            text.replace(b"def block(p, x):", b"def block(p, x: Config):"),
+            "checkpoint",
+            "may take something else than arrays as x",
+        ),
     }
     for name, (changed, kind, reason) in cases.items():
         process = explain(t, folder_with(t, name, changed), "--patch", "--change", kind, code=1)
@@ -130,8 +149,11 @@ def test_json_has_the_patches(t):
 
 
 def test_options_that_do_not_go_together(t):
-    for arguments, words in ((["--patch"], "--patch needs --source-root=DIR"), (["--change=donate"], "--change needs --patch"),
-                             (["--patch", "--source-root=/nowhere/at/all"], "there is no such folder")):
+    for arguments, words in (
+        (["--patch"], "--patch needs --source-root=DIR"),
+        (["--change=donate"], "--change needs --patch"),
+        (["--patch", "--source-root=/nowhere/at/all"], "there is no such folder"),
+    ):
         process = t.run("explain", DUMP, *arguments)
         equal((process.returncode, process.stdout), (2, ""))
         assert words in process.stderr, process.stderr

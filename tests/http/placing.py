@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the daemon is seen: a Unix socket, below a path of a proxy, in a frame of a notebook."""
+
 import contextlib
 import http.client
 import json
@@ -75,26 +76,68 @@ def test_a_socket_whose_connections_all_wait_is_in_use(t):
 
 
 def test_bad_places_are_status_2(t):
-    for argument in ("--listen=tcp:1", "--listen=unix:relative", "--listen=unix:/" + "a" * 120, "--listen=unix:/tmp/x,mode=9", "--listen=unix:/tmp/x,more",
-                     "--listen=unix:/tmp/x,mode= 0660", "--listen=unix:/tmp/x,mode=+660", "--listen=unix:/tmp/x,mode=-0", "--listen=unix:/tmp/x,mode=01000",
-                     "--path-prefix=/../x", "--path-prefix=/a/./b", "--path-prefix=/a/..", "--path-prefix=/.", "--frame-ancestors=*", "--frame-ancestors=*,https://x",
-                     "--frame-ancestors=https://x,*", "--frame-ancestors=https://x,", "--frame-ancestors=https://x,y", "--frame-ancestors=https://,https://x",
-                     "--path-prefix=a", "--path-prefix=/a//b", "--path-prefix=/a b", "--frame-ancestors=https://x;script-src *", "--frame-ancestors=x"):
+    for argument in (
+        "--listen=tcp:1",
+        "--listen=unix:relative",
+        "--listen=unix:/" + "a" * 120,
+        "--listen=unix:/tmp/x,mode=9",
+        "--listen=unix:/tmp/x,more",
+        "--listen=unix:/tmp/x,mode= 0660",
+        "--listen=unix:/tmp/x,mode=+660",
+        "--listen=unix:/tmp/x,mode=-0",
+        "--listen=unix:/tmp/x,mode=01000",
+        "--path-prefix=/../x",
+        "--path-prefix=/a/./b",
+        "--path-prefix=/a/..",
+        "--path-prefix=/.",
+        "--frame-ancestors=*",
+        "--frame-ancestors=*,https://x",
+        "--frame-ancestors=https://x,*",
+        "--frame-ancestors=https://x,",
+        "--frame-ancestors=https://x,y",
+        "--frame-ancestors=https://,https://x",
+        "--path-prefix=a",
+        "--path-prefix=/a//b",
+        "--path-prefix=/a b",
+        "--frame-ancestors=https://x;script-src *",
+        "--frame-ancestors=x",
+    ):
         process = t.run("--demo", "--port=0", argument)
-        equal((process.returncode, process.stderr.count("\n"), process.stderr.startswith("memviewd: " + argument.partition("=")[0])), (2, 1, True), argument)
+        equal(
+            (
+                process.returncode,
+                process.stderr.count("\n"),
+                process.stderr.startswith("memviewd: " + argument.partition("=")[0]),
+            ),
+            (2, 1, True),
+            argument,
+        )
 
 
 def test_good_places_that_look_odd_are_taken(t):
     daemon = t.serve("--demo", "--path-prefix=/.a/..b/c..", "--frame-ancestors=https://*.example:*,http://[::1]:1")
     equal(daemon.ask("/.a/..b/c../-/healthy").status, 200)
-    assert daemon.ask("/").headers["content-security-policy"].endswith("; frame-ancestors https://*.example:* http://[::1]:1")
+    assert (
+        daemon.ask("/")
+        .headers["content-security-policy"]
+        .endswith("; frame-ancestors https://*.example:* http://[::1]:1")
+    )
 
 
 def test_below_a_prefix_all_is_as_it_is_without(t):
     for prefix in ("/a/b", "/a/b/"):
         daemon = t.serve("--demo", f"--path-prefix={prefix}")
         assert daemon.url.endswith(f":{daemon.port}/a/b/"), daemon.url
-        for path in ("/", "/app.js", "/api/v1/sessions?limit=1", "/runs", "/data/plugin/profile/runs", "/-/healthy", "/api/v1/nothing", "/nothing"):
+        for path in (
+            "/",
+            "/app.js",
+            "/api/v1/sessions?limit=1",
+            "/runs",
+            "/data/plugin/profile/runs",
+            "/-/healthy",
+            "/api/v1/nothing",
+            "/nothing",
+        ):
             below, plain = daemon.ask("/a/b" + path), daemon.ask(path)
             equal((below.status, below.headers.get("etag")), (plain.status, plain.headers.get("etag")), path)
         for query in ("", "?", "?tool=home", "?x=%2F%0A&y=" + "a" * 2000):
@@ -107,7 +150,8 @@ def test_below_a_prefix_all_is_as_it_is_without(t):
 
 
 def test_the_proxies_of_vs_code_show_it(t):
-    """/proxy/PORT/ takes its path away and puts it before a Location; /absproxy/PORT/ does neither. Both hand the Host header on"""
+    """/proxy/PORT/ takes its path away and puts it before a Location; /absproxy/PORT/ does neither. Both hand the Host
+    header on"""
     for base, takes_away in (("/proxy/6006", True), ("/absproxy/6006", False)):
         daemon = t.serve("--demo", "--allowed-hosts=code.example", *([] if takes_away else [f"--path-prefix={base}"]))
         own = {"Host": "code.example:8443", "Origin": "https://code.example:8443", "Sec-Fetch-Site": "same-origin"}
@@ -120,7 +164,10 @@ def test_the_proxies_of_vs_code_show_it(t):
         page = ask(base + "/")[0]
         for address in re.findall(r'(?:href|src)="([^"?#]+)"', page.text):
             equal(ask(f"{base}/{address}")[0].status, 200, address)
-        equal((page.status, ask(base + "/api/v1/about")[0].status, ask(base + "/api/v1/rescan", "POST")[0].status), (200, 200, 202))
+        equal(
+            (page.status, ask(base + "/api/v1/about")[0].status, ask(base + "/api/v1/rescan", "POST")[0].status),
+            (200, 200, 202),
+        )
         session = ask(base + "/api/v1/sessions?limit=1")[0].json["sessions"][0]["id"]
         answer, place = ask(f"{base}/memory_viewer.html?run={session}")
         assert answer.status not in (301, 302, 307, 308) or place.startswith(base + "/?"), (answer, place)
@@ -141,7 +188,9 @@ def test_the_cookie_is_that_of_the_prefix(t):
     path = t.write("token", b"abcdefghijklmnop-0123\n")
     os.chmod(path, 0o600)
     daemon = t.serve("--demo", "--path-prefix=/a/b", f"--token-file={path}")
-    cookie = daemon.ask("/a/b/api/v1/login", "POST", LOGIN, json.dumps({"token": "abcdefghijklmnop-0123"})).headers["set-cookie"]
+    cookie = daemon.ask("/a/b/api/v1/login", "POST", LOGIN, json.dumps({"token": "abcdefghijklmnop-0123"})).headers[
+        "set-cookie"
+    ]
     assert "; Path=/a/b/;" in cookie, cookie
     equal(daemon.ask("/a/b/api/v1/about", headers={"Cookie": cookie.partition(";")[0]}).status, 200)
 
@@ -156,4 +205,8 @@ def test_frames_are_refused_unless_their_site_is_named(t):
         policy = opened.ask(path).headers["content-security-policy"]
         assert policy.endswith("; frame-ancestors https://notebooks.example:8888 http://localhost:8888"), policy
         equal(policy.count("frame-ancestors"), 1)
-    equal(opened.ask("/api/v1/about", headers={**frame, "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}).status, 403, "data stay closed")
+    equal(
+        opened.ask("/api/v1/about", headers={**frame, "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}).status,
+        403,
+        "data stay closed",
+    )

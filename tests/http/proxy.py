@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd behind nginx, as docs/operate/proxy.md says: its server block stands in the configuration as it is written there, but for
-the port, the files and the socket, which lie in a folder of the test.
+"""memviewd behind nginx, as docs/operate/proxy.md says: its server block stands in the configuration as it is written
+there, but for the port, the files and the socket, which lie in a folder of the test.
 
   proxy.py --binary PATH
 
 Needs nginx and openssl. The last line is "N passed, N failed, N skipped".
 """
+
 import argparse
 import base64
 import contextlib
@@ -54,7 +55,11 @@ def equal(mine, expected, what=""):
 
 def blocks_of(text):
     """the indented blocks of a text, by their first line"""
-    return {block.strip().splitlines()[0].strip(): block for block in re.findall(r"(?:^    .*\n|^\n)+", text, re.M) if block.strip()}
+    return {
+        block.strip().splitlines()[0].strip(): block
+        for block in re.findall(r"(?:^    .*\n|^\n)+", text, re.M)
+        if block.strip()
+    }
 
 
 def wait_until(condition, what):
@@ -71,18 +76,47 @@ class Place:
         self.binary, self.folder, self.port = binary, folder, free_port()
         with open(os.path.join(ROOT, "docs", "operate", "proxy.md"), encoding="utf-8") as file:
             blocks = blocks_of(file.read())
-        self.command = " ".join(blocks["memviewd --logdir=/tmp/xprof --listen=unix:/run/memviewd/socket,mode=0660 \\"].replace("\\\n", " ").split())
+        self.command = " ".join(
+            blocks["memviewd --logdir=/tmp/xprof --listen=unix:/run/memviewd/socket,mode=0660 \\"]
+            .replace("\\\n", " ")
+            .split()
+        )
         self.server = blocks["server {"]
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def set_up(self):
-        """what the text asks for: a certificate, who is let in, a folder of the socket that the proxy's group may enter"""
+        """what the text asks for: a certificate, who is let in, a folder of the socket that the proxy's group may
+        enter"""
         os.chmod(self.folder, 0o755)
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=DNS:{NAME}",
-                        "-keyout", self.path("profiles.key"), "-out", self.path("profiles.pem")], check=True, stderr=subprocess.DEVNULL)
-        hashed = subprocess.run(["openssl", "passwd", "-apr1", PASSWORD], check=True, stdout=subprocess.PIPE).stdout.decode().strip()
+        subprocess.run(
+            [
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-days",
+                "2",
+                "-subj",
+                f"/CN={NAME}",
+                "-addext",
+                f"subjectAltName=DNS:{NAME}",
+                "-keyout",
+                self.path("profiles.key"),
+                "-out",
+                self.path("profiles.pem"),
+            ],
+            check=True,
+            stderr=subprocess.DEVNULL,
+        )
+        hashed = (
+            subprocess.run(["openssl", "passwd", "-apr1", PASSWORD], check=True, stdout=subprocess.PIPE)
+            .stdout.decode()
+            .strip()
+        )
         with open(self.path("profiles.htpasswd"), "w", encoding="ascii") as file:
             file.write(f"{USER}:{hashed}\n")
         os.mkdir(self.path("run"))
@@ -94,15 +128,26 @@ class Place:
 
     @contextlib.contextmanager
     def nginx(self):
-        server = self.server.replace("listen 443 ssl", f"listen 127.0.0.1:{self.port} ssl").replace("/run/memviewd/socket", self.path("run/socket"))
+        server = self.server.replace("listen 443 ssl", f"listen 127.0.0.1:{self.port} ssl").replace(
+            "/run/memviewd/socket", self.path("run/socket")
+        )
         for name in ("profiles.pem", "profiles.key", "profiles.htpasswd"):
             server = re.sub(rf"/etc/\S*/{re.escape(name)}", self.path(name), server)
         user = "user www-data;" if os.geteuid() == 0 else ""
         with open(self.path("nginx.conf"), "w", encoding="utf-8") as file:
             file.write(CONFIGURATION.format(user=user, folder=self.folder, server=server))
-        process = subprocess.Popen(["nginx", "-c", self.path("nginx.conf"), "-e", self.path("error.log")], stderr=subprocess.PIPE)
+        process = subprocess.Popen(
+            ["nginx", "-c", self.path("nginx.conf"), "-e", self.path("error.log")], stderr=subprocess.PIPE
+        )
         try:
-            wait_until(lambda: process.poll() is not None or os.path.exists(self.path("nginx.pid")) and os.path.getsize(self.path("nginx.pid")), "nginx")
+            wait_until(
+                lambda: (
+                    process.poll() is not None
+                    or os.path.exists(self.path("nginx.pid"))
+                    and os.path.getsize(self.path("nginx.pid"))
+                ),
+                "nginx",
+            )
             assert process.poll() is None, process.stderr.read().decode()
             yield
         finally:
@@ -111,8 +156,14 @@ class Place:
 
     @contextlib.contextmanager
     def memviewd(self, *more):
-        words = self.command.replace("/run/memviewd/socket", self.path("run/socket")).replace("/tmp/xprof", self.path("logdir")).split()
-        process = subprocess.Popen([self.binary, *words[1:], "--demo", "--verbose", *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        words = (
+            self.command.replace("/run/memviewd/socket", self.path("run/socket"))
+            .replace("/tmp/xprof", self.path("logdir"))
+            .split()
+        )
+        process = subprocess.Popen(
+            [self.binary, *words[1:], "--demo", "--verbose", *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         try:
             equal(process.stdout.readline().decode().strip(), "unix:" + self.path("run/socket"))
             yield
@@ -124,8 +175,12 @@ class Place:
     def ask(self, path, method="GET", body=None, headers=None, host=NAME, is_known=True):
         context = ssl.create_default_context(cafile=self.path("profiles.pem"))
         connection = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=120, context=context)
-        connection.sock = context.wrap_socket(socket.create_connection(("127.0.0.1", self.port), timeout=120), server_hostname=NAME)
-        shown = {"Authorization": "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()} if is_known else {}
+        connection.sock = context.wrap_socket(
+            socket.create_connection(("127.0.0.1", self.port), timeout=120), server_hostname=NAME
+        )
+        shown = (
+            {"Authorization": "Basic " + base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()} if is_known else {}
+        )
         connection.request(method, path, body, {"Host": f"{host}:{self.port}", **shown, **(headers or {})})
         answer = connection.getresponse()
         answer.text = answer.read()
@@ -137,7 +192,10 @@ def test_the_pages_and_all_that_they_load_come_below_the_prefix(place):
     with place.nginx(), place.memviewd():
         equal(place.ask("/memviewd/", is_known=False).status, 401, "without the proxy's login")
         bare = place.ask("/memviewd")
-        assert bare.status in (301, 302, 307, 308) and bare.getheader("Location").endswith("/memviewd/"), (bare.status, bare.getheader("Location"))
+        assert bare.status in (301, 302, 307, 308) and bare.getheader("Location").endswith("/memviewd/"), (
+            bare.status,
+            bare.getheader("Location"),
+        )
         page = place.ask("/memviewd/")
         files = set(re.findall(r'"([\w./-]+-[0-9a-f]{16}\.\w+)"', page.text.decode()))
         assert page.status == 200 and len(files) > 3, page.text[:500]
@@ -156,8 +214,14 @@ def test_other_names_are_refused(place):
 def test_large_uploads_pass(place):
     body = b"RESOURCE_EXHAUSTED: out of memory while trying to allocate 1 byte\n" * 1000000
     with place.nginx(), place.memviewd():
-        answer = place.ask("/memviewd/api/v1/uploads?name=job.log", "POST", body, {"Content-Type": "application/octet-stream"})
-        equal((answer.status, json.loads(answer.text).get("files", [{}])[0].get("size_bytes")), (201, len(body)), answer.text[:300])
+        answer = place.ask(
+            "/memviewd/api/v1/uploads?name=job.log", "POST", body, {"Content-Type": "application/octet-stream"}
+        )
+        equal(
+            (answer.status, json.loads(answer.text).get("files", [{}])[0].get("size_bytes")),
+            (201, len(body)),
+            answer.text[:300],
+        )
 
 
 def test_a_token_of_its_own_is_asked_for_as_well(place):
@@ -220,10 +284,10 @@ def main():
                 place.set_up()
                 function(place)
                 passed += 1
-                print("ok     ", name[len("test_"):], flush=True)
+                print("ok     ", name[len("test_") :], flush=True)
             except Exception:  # noqa: a test may fail in any way
                 failed += 1
-                print("FAILED ", name[len("test_"):], traceback.format_exc(), flush=True)
+                print("FAILED ", name[len("test_") :], traceback.format_exc(), flush=True)
                 with contextlib.suppress(OSError), open(place.path("error.log"), encoding="utf-8") as file:
                     print(file.read()[-2000:])
     print(f"{passed} passed, {failed} failed, 0 skipped")

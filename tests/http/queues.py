@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which request is worked on when many wait, and what becomes of work that nobody waits for."""
+
 import contextlib
 import functools
 import http.client
@@ -13,7 +14,7 @@ import urllib.parse
 import inputs
 from harness import PATIENCE_SECONDS, equal, wait_until
 
-COSTLY = 40 # more than are worked on at a time
+COSTLY = 40  # more than are worked on at a time
 
 
 @functools.lru_cache
@@ -51,7 +52,7 @@ class Asked:
         found = []
         for connection in self.connections:
             received = b""
-            with contextlib.suppress(ConnectionResetError): # shut before it was looked at
+            with contextlib.suppress(ConnectionResetError):  # shut before it was looked at
                 while chunk := connection.recv(65536):
                     received += chunk
             found.append(received.split()[1].decode() if received else "none")
@@ -103,7 +104,9 @@ def test_work_of_clients_that_left_ends(t):
     ask_costly(daemon).leave()
     daemon.wait_until_calm()
     spent = daemon.cpu_seconds() - before
-    assert spent < one * COSTLY / 3, f"{spent:.1f} s of processor time for clients that left, {one:.2f} s for one request"
+    assert spent < one * COSTLY / 3, (
+        f"{spent:.1f} s of processor time for clients that left, {one:.2f} s for one request"
+    )
     equal(daemon.ask(costly_path(daemon.session_id("large"), 3)).status, 200, "what was stopped can be asked again")
 
 
@@ -121,7 +124,9 @@ def test_reading_for_clients_that_left_ends(t):
     before = daemon.cpu_seconds()
     equal(daemon.ask(path).status, 200, "it can be read again")
     whole = daemon.cpu_seconds() - before
-    assert stopped < whole * 0.7, f"{stopped:.1f} s of processor time for a client that left, {whole:.1f} s for one that stays"
+    assert stopped < whole * 0.7, (
+        f"{stopped:.1f} s of processor time for a client that left, {whole:.1f} s for one that stays"
+    )
 
 
 def test_what_others_wait_for_too_goes_on(t):
@@ -142,7 +147,7 @@ def test_what_others_wait_for_too_goes_on(t):
 def test_sigterm_ends_costly_work(t):
     """what goes on for some seconds is little of all that was asked for"""
     if t.is_sanitized:
-        return # a request costs too little there, or too much: the plain run holds this
+        return  # a request costs too little there, or too much: the plain run holds this
     daemon = serve_large(t)
     one = cost_of_one(daemon)
     before = daemon.cpu_seconds()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A receiver of webhooks: keeps what it was sent, checks signatures, fails as it is told."""
+
 import contextlib
 import hashlib
 import hmac
@@ -10,13 +11,13 @@ from harness import loads
 
 
 class Receiver:
-    """`refusals`: statuses that are answered first, one a request; None closes the connection instead. `media_type`: of what it
-    is sent; `has_ids`: messages name their ids"""
+    """`refusals`: statuses that are answered first, one a request; None closes the connection instead. `media_type`: of
+    what it is sent; `has_ids`: messages name their ids"""
 
     def __init__(self, secret=None, refusals=(), media_type="application/json", has_ids=True):
         self.secret, self.refusals, self.media_type, self.has_ids = secret, list(refusals), media_type, has_ids
-        self.taken, self.refused_ids, self.faults = [], [], [] # messages, as JSON; ids; what was wrong with a request
-        self.delivered = {} # by the header that names the message: each once, though it is sent again
+        self.taken, self.refused_ids, self.faults = [], [], []  # messages, as JSON; ids; what was wrong with a request
+        self.delivered = {}  # by the header that names the message: each once, though it is sent again
         self._lock = threading.Lock()
 
     def url(self, path="/hook"):

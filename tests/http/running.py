@@ -3,6 +3,7 @@
 themes, options, outcomes.
 
 A theme is a file, each function in it that begins with test_ a test; its name is THEME.WORDS."""
+
 import argparse
 import functools
 import importlib
@@ -26,7 +27,11 @@ def parser_of(words):
 
 def tests_of(theme):
     """[(name, function)]"""
-    return [(f"{theme}.{name[5:]}", function) for name, function in vars(importlib.import_module(theme)).items() if name.startswith("test_")]
+    return [
+        (f"{theme}.{name[5:]}", function)
+        for name, function in vars(importlib.import_module(theme)).items()
+        if name.startswith("test_")
+    ]
 
 
 def chosen_of(themes, only):
@@ -34,7 +39,8 @@ def chosen_of(themes, only):
 
 
 def part_of(words):
-    """"K/N:SEED" → is a test of that name in the K-th of N parts, into which the seed divides them? All are without words"""
+    """ "K/N:SEED" → is a test of that name in the K-th of N parts, into which the seed divides them? All are without
+    words"""
     if not words:
         return lambda name: True
     at, count, seed = re.fullmatch(r"(\d+)/(\d+):(.*)", words).groups()
@@ -43,7 +49,10 @@ def part_of(words):
 
 def processor_seconds():
     """of this process and of those that it started and that ended"""
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
 
 
 def run_one(name, function, toolbox, *more):
@@ -56,11 +65,15 @@ def run_one(name, function, toolbox, *more):
         return "skipped", f"skipped {name}: {reason}"
     except Exception:  # noqa: a test may fail in any way
         return "failed", f"FAILED  {name}\n    " + traceback.format_exc().replace("\n", "\n    ").rstrip()
-    return "passed", f"ok      {name} ({time.monotonic() - began:.1f} s, {processor_seconds() - before:.1f} s of processor time)"
+    return (
+        "passed",
+        f"ok      {name} ({time.monotonic() - began:.1f} s, {processor_seconds() - before:.1f} s of processor time)",
+    )
 
 
 class Outcomes:
     """counts what run_one says, and prints it; what failed is run once more, alone, when all others are done"""
+
     AGAIN_MAX = 3  # where more fail, it is not by chance
 
     def __init__(self, skipped=0):
@@ -79,7 +92,8 @@ class Outcomes:
         print(words, flush=True)
 
     def settle(self):
-        """runs what failed again; the line of a test that passes then begins with "again", by which scripts/test counts it"""
+        """runs what failed again; the line of a test that passes then begins with "again", by which scripts/test counts
+        it"""
         for words, run_again in self.fallen:
             outcome = run_again()[0] if len(self.fallen) <= self.AGAIN_MAX else "failed"
             self.count(outcome, words.replace("FAILED", "again ", 1) if outcome == "passed" else words)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The box that the daemon puts itself in: what it says of it, what the kernel says, and that folders may come and go."""
+"""The box that the daemon puts itself in: what it says of it, what the kernel says, and that folders may come and
+go."""
+
 import os
 import re
 import shutil
@@ -35,7 +37,11 @@ def sessions(daemon):
 def test_it_says_what_holds_and_the_kernel_agrees(t):
     folder = t.folder("logs")
     daemon = t.serve(f"--logdir={folder}", f"--source-root={t.folder('sources')}")
-    assert re.fullmatch(r"memviewd: sandbox: (Landlock ABI \d+|seccomp).*; reads " + re.escape(f"{folder}, {t.folder('sources')}; writes nothing"), said(daemon)), said(daemon)
+    assert re.fullmatch(
+        r"memviewd: sandbox: (Landlock ABI \d+|seccomp).*; reads "
+        + re.escape(f"{folder}, {t.folder('sources')}; writes nothing"),
+        said(daemon),
+    ), said(daemon)
     equal(status_of(daemon, "NoNewPrivs"), "1")
     if not t.is_sanitized:
         equal(status_of(daemon, "Seccomp"), "2")
@@ -90,6 +96,7 @@ def test_a_token_may_be_replaced(t):
 
     def is_in(token):
         return daemon.ask("/api/v1/about", headers={"Authorization": "Bearer " + token}).status == 200
+
     assert is_in(tokens[0])
     new = t.write("new", tokens[1].encode())
     os.chmod(new, 0o600)
@@ -113,19 +120,31 @@ def test_no_process_of_it_outlives_it(t):
                 return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
         except FileNotFoundError:
             return False
+
     wait_until(lambda: not any(map(is_there, helpers)), what="the end of its helpers")
 
 
 def test_commands_that_read_are_in_a_box_too(t):
-    for arguments, seccomp in ((["explain", "-"], "0" if t.is_sanitized else "2"), (["explain", "--no-sandbox", "-"], "0")):
-        process = subprocess.Popen([t.binary, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for arguments, seccomp in (
+        (["explain", "-"], "0" if t.is_sanitized else "2"),
+        (["explain", "--no-sandbox", "-"], "0"),
+    ):
+        process = subprocess.Popen(
+            [t.binary, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         path = f"/proc/{process.pid}/status"
 
         def field(name):
             with open(path, encoding="ascii") as status:
                 return next(line.split()[1] for line in status if line.startswith(name + ":"))
+
         try:
-            wait_until(lambda: field("NoNewPrivs") == ("0" if "--no-sandbox" in arguments else "1") and field("Seccomp") == seccomp, what=f"the box of {arguments}")
+            wait_until(
+                lambda: (
+                    field("NoNewPrivs") == ("0" if "--no-sandbox" in arguments else "1") and field("Seccomp") == seccomp
+                ),
+                what=f"the box of {arguments}",
+            )
         finally:
             out, err = process.communicate(b"RESOURCE_EXHAUSTED: Out of memory allocating 12 bytes\n", timeout=300)
         assert b"12 B" in out, (out, err)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """As a service: what its manager is told, and sockets that the manager hands over."""
+
 import fcntl
 import os
 import signal
@@ -45,16 +46,30 @@ def test_the_manager_is_told_of_start_reload_life_and_end(t):
 
 
 def test_without_a_manager_and_with_a_bad_one_it_runs(t):
-    for environ in ({}, {"NOTIFY_SOCKET": "/nowhere/socket"}, {"NOTIFY_SOCKET": "relative"}, {"NOTIFY_SOCKET": "/" + "x" * 200},
-                    {"WATCHDOG_USEC": "-1"}, {"LISTEN_PID": "1", "LISTEN_FDS": "2"}, {"LISTEN_FDS": "2"}, {"LISTEN_PID": "x", "LISTEN_FDS": "x"}):
+    for environ in (
+        {},
+        {"NOTIFY_SOCKET": "/nowhere/socket"},
+        {"NOTIFY_SOCKET": "relative"},
+        {"NOTIFY_SOCKET": "/" + "x" * 200},
+        {"WATCHDOG_USEC": "-1"},
+        {"LISTEN_PID": "1", "LISTEN_FDS": "2"},
+        {"LISTEN_FDS": "2"},
+        {"LISTEN_PID": "x", "LISTEN_FDS": "x"},
+    ):
         equal(t.serve("--demo", environ=environ).ask("/-/healthy").status, 200, environ)
 
 
 def handed_over(t, sockets, *arguments):
-    """a daemon to which these sockets are handed over: from descriptor 3 on, with its own number, which a shell fills in"""
+    """a daemon to which these sockets are handed over: from descriptor 3 on, with its own number, which a shell fills
+    in"""
     copies = [fcntl.fcntl(one, fcntl.F_DUPFD, 100) for one in sockets]
     moves = "".join(f"exec {3 + at}<&{copy} {copy}<&-\n" for at, copy in enumerate(copies))
-    shell, binary = t.write("with-pid", f'#!/bin/bash\n{moves}LISTEN_PID=$$ LISTEN_FDS={len(copies)} exec "$BINARY" "$@"\n'.encode()), t.binary
+    shell, binary = (
+        t.write(
+            "with-pid", f'#!/bin/bash\n{moves}LISTEN_PID=$$ LISTEN_FDS={len(copies)} exec "$BINARY" "$@"\n'.encode()
+        ),
+        t.binary,
+    )
     os.chmod(shell, 0o755)
     t.binary = shell
     try:
@@ -93,13 +108,23 @@ def test_tcp_sockets_that_were_handed_over_answer(t):
 
 def test_sockets_that_cannot_be_used_are_refused(t):
     path = os.path.join(t.folder(), "socket")
-    unix, datagrams, idle = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_INET, socket.SOCK_DGRAM), socket.socket()
+    unix, datagrams, idle = (
+        socket.socket(socket.AF_UNIX),
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM),
+        socket.socket(),
+    )
     unix.bind(path)
     unix.listen()
     tcp = socket.create_server(("127.0.0.1", 0))
-    for sockets, arguments, words in (([datagrams], [], "ListenStream"), ([idle], [], "ListenStream"), ([unix, tcp], [], "do not go together"),
-                                      ([tcp, unix], [], "do not go together"), ([tcp] * 5, [], "more than four"), ([tcp], ["--bind=127.0.0.1"], "--bind"),
-                                      ([tcp], [f"--listen=unix:{path}"], "--listen")):
+    for sockets, arguments, words in (
+        ([datagrams], [], "ListenStream"),
+        ([idle], [], "ListenStream"),
+        ([unix, tcp], [], "do not go together"),
+        ([tcp, unix], [], "do not go together"),
+        ([tcp] * 5, [], "more than four"),
+        ([tcp], ["--bind=127.0.0.1"], "--bind"),
+        ([tcp], [f"--listen=unix:{path}"], "--listen"),
+    ):
         try:
             handed_over(t, sockets, "--demo", *arguments)
         except AssertionError as error:

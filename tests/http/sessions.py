@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From folders and names to sessions."""
+
 import gzip
 import os
 
@@ -33,16 +34,25 @@ def test_traces_are_found_at_any_depth(t):
 
 def test_every_level_that_people_point_at_works(t):
     t.write("x/plugins/profile/run/h.xplane.pb", TRACE)
-    for level, name in (("", "x/run"), ("x", "run"), ("x/plugins", "profile/run"), ("x/plugins/profile", "run"),
-                        ("x/plugins/profile/run", "h")):
+    for level, name in (
+        ("", "x/run"),
+        ("x", "run"),
+        ("x/plugins", "profile/run"),
+        ("x/plugins/profile", "run"),
+        ("x/plugins/profile/run", "h"),
+    ):
         daemon = t.serve(os.path.join(t.folder(), level))
         equal(kinds(daemon), {name: "trace"}, level)
         equal(len(modules(daemon, name)), 1, level)
 
 
 def test_files_are_opened_by_their_content_whatever_their_name(t):
-    paths = [t.write("files/trace.bin", TRACE), t.write("files/program", gzip.compress(HLO)),
-             t.write("files/run.xplane.pb", TRACE), t.write("files/m(5).hlo_proto.pb", HLO)]
+    paths = [
+        t.write("files/trace.bin", TRACE),
+        t.write("files/program", gzip.compress(HLO)),
+        t.write("files/run.xplane.pb", TRACE),
+        t.write("files/m(5).hlo_proto.pb", HLO),
+    ]
     daemon = t.serve(*paths)
     equal(kinds(daemon), {"trace.bin": "trace", "program": "hlo", "run": "trace", "m(5)": "hlo"})
     for name in kinds(daemon):
@@ -67,8 +77,10 @@ def test_a_dump_opens_its_best_stage(t):
     t.write("dump/error.txt", b"RESOURCE_EXHAUSTED: \xff\x00 out of memory")
     daemon = t.serve(t.folder())
     rows = {row["name"]: row for row in modules(daemon, "dump")}
-    equal({name: row["stage"] for name, row in rows.items()},
-          {"jit_oom": "oom_intermediate_module", "jit_gpu": "after_optimizations", "jit_cpu": "after_optimizations"})
+    equal(
+        {name: row["stage"] for name, row in rows.items()},
+        {"jit_oom": "oom_intermediate_module", "jit_gpu": "after_optimizations", "jit_cpu": "after_optimizations"},
+    )
     t.write(stem + ".after_optimizations.hlo.pb", inputs.hlo_proto("jit_after", 2))
     daemon = t.serve(t.folder())
     rows = {row["name"]: row["stage"] for row in modules(daemon, "dump")}
@@ -153,7 +165,7 @@ def test_an_error_text_states_the_capacity(t):
     equal((capacity["space"], capacity["available_bytes"], capacity["needed_bytes"]), (0, 16911433728, 322122547200))
     equal(capacity["half_unit_bytes"], 5368709)
     start = capacity["offset_bytes"]
-    equal(text["text"][start:start + capacity["length_bytes"]], "15.75G")
+    equal(text["text"][start : start + capacity["length_bytes"]], "15.75G")
     devices = {row["name"]: row["available_bytes"] for row in daemon.get_json("/api/v1/devices")["devices"]}
     equal(devices["v5e"], capacity["available_bytes"])
 
@@ -173,17 +185,36 @@ def test_many_programs_of_several_hosts_are_listed_quickly(t):
 
 
 def test_a_trace_says_what_device_it_was_taken_on(t):
-    planes = {"v6": [("/device:TPU:0", {"device_type_string": "TPU v6 Lite"}), ("/device:TPU:1", {"device_type_string": "=TPU v6 Lite"})],
-              "gpu": [("/device:GPU:0", {"memory_size": 206141652992})],
-              "odd": [("/device:TPU:0", {"device_type_string": "TPU v99"}), ("/device:TPU:1", {"clock_rate": 5})]}
+    planes = {
+        "v6": [
+            ("/device:TPU:0", {"device_type_string": "TPU v6 Lite"}),
+            ("/device:TPU:1", {"device_type_string": "=TPU v6 Lite"}),
+        ],
+        "gpu": [("/device:GPU:0", {"memory_size": 206141652992})],
+        "odd": [("/device:TPU:0", {"device_type_string": "TPU v99"}), ("/device:TPU:1", {"clock_rate": 5})],
+    }
     for run, devices in planes.items():
-        t.write(f"plugins/profile/{run}/h.xplane.pb", inputs.trace() + b"".join(inputs.device_plane(*each) for each in devices))
+        t.write(
+            f"plugins/profile/{run}/h.xplane.pb",
+            inputs.trace() + b"".join(inputs.device_plane(*each) for each in devices),
+        )
     daemon = t.serve(t.folder())
     said = {run: daemon.get_json(f"/api/v1/sessions/{daemon.session_id(run)}/modules")["devices"] for run in planes}
-    facts = {run: [(each["kind"], each["count"], each["memory_bytes"], each["device"], each["available_bytes"]) for each in rows]
-             for run, rows in said.items()}
-    equal(facts, {"v6": [("TPU v6 Lite", 2, None, "v6e", 33554432000)], "gpu": [("", 1, 206141652992, None, None)],
-                  "odd": [("TPU v99", 1, None, None, None)]})
+    facts = {
+        run: [
+            (each["kind"], each["count"], each["memory_bytes"], each["device"], each["available_bytes"])
+            for each in rows
+        ]
+        for run, rows in said.items()
+    }
+    equal(
+        facts,
+        {
+            "v6": [("TPU v6 Lite", 2, None, "v6e", 33554432000)],
+            "gpu": [("", 1, 206141652992, None, None)],
+            "odd": [("TPU v99", 1, None, None, None)],
+        },
+    )
 
 
 def test_those_that_failed_are_listed_alone(t):
@@ -197,13 +228,17 @@ def test_those_that_failed_are_listed_alone(t):
     daemon = t.serve(t.folder())
     harness.wait_until(lambda: daemon.get_json("/api/v1/sessions")["failed_count"] == 2)
     failed = daemon.get_json("/api/v1/sessions", verdict="failed", limit=1)
-    equal((failed["total_count"], failed["matched_count"], [row["name"] for row in failed["sessions"]]), (7, 2, ["new/error.txt"]))
+    equal(
+        (failed["total_count"], failed["matched_count"], [row["name"] for row in failed["sessions"]]),
+        (7, 2, ["new/error.txt"]),
+    )
     equal(daemon.get_json("/api/v1/sessions", verdict="failed", filter="ol")["matched_count"], 1)
     equal(daemon.ask("/api/v1/sessions?verdict=over").status, 400)
 
 
 def test_those_that_failed_come_first(t):
-    """the newest event first, and of an event, a minute long, what is most over; then all others; before a page is cut"""
+    """the newest event first, and of an event, a minute long, what is most over; then all others; before a page is
+    cut"""
     over = {"large": 9, "small": 2, "unknown": None, "older": 99, "oldest": 3}
     times = {"calm": 200, "unknown": 190, "small": 180, "large": 135, "older": 129, "quiet": 120, "oldest": 0}
     for name, at_s in times.items():
@@ -227,7 +262,7 @@ def test_those_that_failed_come_first(t):
 
 def test_files_of_any_date_are_listed(t):
     """before 1970, in the future, and of a year that no 64 bits of nanoseconds hold"""
-    days = {"old": -2**31, "none": 0, "now": 1700000000, "ahead": 4000000000, "far": 13569465600}
+    days = {"old": -(2**31), "none": 0, "now": 1700000000, "ahead": 4000000000, "far": 13569465600}
     for name, at_s in days.items():
         t.write(f"{name}/m.hlo.pb", HLO)
         os.utime(os.path.join(t.folder(), name, "m.hlo.pb"), (at_s, at_s))
@@ -277,5 +312,8 @@ def test_files_beside_modules_are_read_once_for_a_list(t):
     between = reads_of(daemon)
     again = daemon.get_json(path, filter="nothing is called so")
     equal((again["devices"], again["worst"]), (first["devices"], first["worst"]))
-    equal(([device["device"] for device in again["devices"]], again["worst"]["file"].split(".")[0].rsplit("/")[-1]), (["v6e"], "module_0007"))
+    equal(
+        ([device["device"] for device in again["devices"]], again["worst"]["file"].split(".")[0].rsplit("/")[-1]),
+        (["v6e"], "module_0007"),
+    )
     assert between - before > count > reads_of(daemon) - between, (before, between, reads_of(daemon))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocator snapshots of several ranks in one zip: each is a file of its own, and nothing is unpacked."""
+
 import gzip
 import io
 import json
@@ -29,10 +30,17 @@ def archive(members, method=zipfile.ZIP_DEFLATED):
 
 def ranks(count=3):
     """as a person packs the folder of a job: a folder, other files, one rank packed already"""
-    members = [("job/", b""), ("job/notes.md", b"# run 7"), ("__MACOSX/job/._rank0.pickle", b"x"), ("job/.hidden.pickle", b"x")]
+    members = [
+        ("job/", b""),
+        ("job/notes.md", b"# run 7"),
+        ("__MACOSX/job/._rank0.pickle", b"x"),
+        ("job/.hidden.pickle", b"x"),
+    ]
     names = ("rank0.pickle", "snapshot_rank_1.pickle", "rank2.pickle.gz")
-    return members + [(f"job/{name}", gzip.compress(snapshot(at + 1)) if name.endswith(".gz") else snapshot(at + 1))
-                      for at, name in enumerate(names[:count])]
+    return members + [
+        (f"job/{name}", gzip.compress(snapshot(at + 1)) if name.endswith(".gz") else snapshot(at + 1))
+        for at, name in enumerate(names[:count])
+    ]
 
 
 HOSTILE = {
@@ -44,7 +52,10 @@ HOSTILE = {
 
 def figures(daemon, session):
     summary = daemon.get_json("/api/v1/memory_profile/summary", session=session["id"])["data"]
-    return [(pool["host_name"], pool["memory"], pool["event_count"], pool["peak"]["in_use_bytes"]) for pool in summary["pools"]]
+    return [
+        (pool["host_name"], pool["memory"], pool["event_count"], pool["peak"]["in_use_bytes"])
+        for pool in summary["pools"]
+    ]
 
 
 def test_each_rank_is_a_host_as_if_unpacked(t):
@@ -70,18 +81,29 @@ def test_an_archive_that_is_replaced_is_read_again(t):
     with open(path + ".new", "wb") as file:
         file.write(archive(ranks(3)))
     os.rename(path + ".new", path)
-    wait_until(lambda: len(figures(daemon, daemon.sessions()["run/ranks.zip/job"])) > len(before), what="the third rank")
+    wait_until(
+        lambda: len(figures(daemon, daemon.sessions()["run/ranks.zip/job"])) > len(before), what="the third rank"
+    )
 
 
 def test_each_command_takes_an_archive_as_a_folder(t):
     path = t.write("run/ranks.zip", archive(ranks()))
-    for command in (("summary",), ("whose",), ("explain",), ("whatif", "--change=expandable_segments"), ("check", "--max-total=1TiB")):
+    for command in (
+        ("summary",),
+        ("whose",),
+        ("explain",),
+        ("whatif", "--change=expandable_segments"),
+        ("check", "--max-total=1TiB"),
+    ):
         done = t.run(command[0], path, *command[1:])
         equal((done.returncode, done.stderr), (0, ""), command)
         for name in ("rank0", "rank2", "snapshot_rank_1"):
             assert name in done.stdout or command[0] == "explain", f"{command}: {name} is not in {done.stdout}"
     rows = [json.loads(line) for line in t.run("index", os.path.dirname(path)).stdout.splitlines()]
-    equal([row["file"] for row in rows], [f"ranks.zip/job/{name}" for name in ("rank0.pickle", "rank2.pickle.gz", "snapshot_rank_1.pickle")])
+    equal(
+        [row["file"] for row in rows],
+        [f"ranks.zip/job/{name}" for name in ("rank0.pickle", "rank2.pickle.gz", "snapshot_rank_1.pickle")],
+    )
     done = t.run("top", path)
     equal(done.returncode, 2)
     assert "a zip archive of 5 files, of which each is one of its own" in done.stderr, done.stderr
@@ -104,13 +126,24 @@ def test_what_of_an_archive_is_refused_is_named_with_its_reason(t):
 def test_an_archive_that_is_none_of_ours_is_refused_with_its_reason(t):
     overlapping = bytearray(archive([("a.pickle", snapshot(1)), ("b.pickle", snapshot(1))]))
     second = overlapping.rindex(b"PK\1\2")
-    overlapping[second + 42:second + 46] = (10).to_bytes(4, "little")
-    refused = {"two.zip": (archive([("a.pickle", pickle.dumps([1])), ("b.txt", b"x")]), "a zip archive of 2 files, of which none is an allocator snapshot"),
-               "many.zip": (archive([(f"rank{at}.pickle", b"") for at in range(1100)]), "1100 files that may be snapshots, and at most 1024"),
-               "more.zip": (archive([(f"{at}.txt", b"") for at in range(4200)]), "a zip archive of 4200 files, and at most 4096"),
-               "shared.zip": (bytes(overlapping), "members of the zip archive share bytes"),
-               "model.zip": (archive([("m/data.pkl", b"x"), ("m/version", b"3")]), "a checkpoint or model of PyTorch"),
-               "cut.zip": (archive(ranks())[:-30], "the zip archive is cut")}
+    overlapping[second + 42 : second + 46] = (10).to_bytes(4, "little")
+    refused = {
+        "two.zip": (
+            archive([("a.pickle", pickle.dumps([1])), ("b.txt", b"x")]),
+            "a zip archive of 2 files, of which none is an allocator snapshot",
+        ),
+        "many.zip": (
+            archive([(f"rank{at}.pickle", b"") for at in range(1100)]),
+            "1100 files that may be snapshots, and at most 1024",
+        ),
+        "more.zip": (
+            archive([(f"{at}.txt", b"") for at in range(4200)]),
+            "a zip archive of 4200 files, and at most 4096",
+        ),
+        "shared.zip": (bytes(overlapping), "members of the zip archive share bytes"),
+        "model.zip": (archive([("m/data.pkl", b"x"), ("m/version", b"3")]), "a checkpoint or model of PyTorch"),
+        "cut.zip": (archive(ranks())[:-30], "the zip archive is cut"),
+    }
     daemon = t.serve(t.folder())
     for name, (data, reason) in refused.items():
         path = t.write(f"apart/{name}", data)
@@ -121,7 +154,11 @@ def test_an_archive_that_is_none_of_ours_is_refused_with_its_reason(t):
         answer = daemon.ask(f"/api/v1/uploads?name={name}", "POST", RAW, data)
         assert answer.status >= 400 and reason in str(answer.json), f"{name}: {answer.status} {answer.json}"
     told = ["apart/cut.zip", "apart/many.zip", "apart/more.zip", "apart/shared.zip"]  # the others are of other things
-    wait_until(lambda: [row["file"] for row in daemon.get_json("/api/v1/sessions")["not_read"]] == told, 60, "what is damaged or too large")
+    wait_until(
+        lambda: [row["file"] for row in daemon.get_json("/api/v1/sessions")["not_read"]] == told,
+        60,
+        "what is damaged or too large",
+    )
     equal(daemon.get_json("/api/v1/sessions")["sessions"], [])
 
 

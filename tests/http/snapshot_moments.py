@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is live at moments of allocator snapshots, by call stack: chosen, compared, over time, on the command line."""
+
 import gzip
 import json
 import os
@@ -37,8 +38,10 @@ def test_a_session_lists_the_moments_of_its_snapshots(t):
     equal(list(document.faults(answer.json, document.media(operation, 200)["application/json"])), [])
     rows = answer.json["profiles"]
     first = session["hosts"][0]["id"]
-    equal([row["moment"] for row in rows if row["host"] == first and row["memory"] is None],
-          ["peak", "end", "start", "step0", "step1", "step2", "step3"])
+    equal(
+        [row["moment"] for row in rows if row["host"] == first and row["memory"] is None],
+        ["peak", "end", "start", "step0", "step1", "step2", "step3"],
+    )
     equal(len(rows), 2 * 2 * 7)
     for row in rows:
         summary = view(daemon, "summary", session=session["id"], profile=row["id"])
@@ -50,7 +53,10 @@ def test_without_a_moment_it_is_the_peak_of_the_worst(t):
     summary = view(daemon, "summary", session=session["id"])
     pool = daemon.get_json("/api/v1/memory_profile/summary", session=session["id"])["data"]["pools"][0]
     moment = summary["profiles"][0]["moment"]
-    equal((moment["memory"], moment["time_ps"], moment["in_use_bytes"]), (pool["memory"], pool["peak"]["time_ps"], summary["total"]))
+    equal(
+        (moment["memory"], moment["time_ps"], moment["in_use_bytes"]),
+        (pool["memory"], pool["peak"]["time_ps"], summary["total"]),
+    )
     equal(summary["total"], pool["peak"]["in_use_bytes"])
 
 
@@ -75,11 +81,15 @@ def test_two_moments_differ_by_what_changed(t):
     for moment in ("start", "end"):
         totals[moment] = view(daemon, "summary", session=session["id"], profile=f"{host}@{moment}")["total"]
     change = view(daemon, "summary", session=session["id"], profile=f"{host}@end", base=f"{host}@start")
-    equal((change["before_total"], change["after_total"], change["total"]),
-          (totals["start"], totals["end"], totals["end"] - totals["start"]))
+    equal(
+        (change["before_total"], change["after_total"], change["total"]),
+        (totals["start"], totals["end"], totals["end"] - totals["start"]),
+    )
     same = view(daemon, "buffers", session=session["id"], profile=f"{host}@end", base=f"{host}@end")
     equal((same["total"], {row["total"] for row in same["rows"]}), (0, {0}))
-    compared = daemon.get_json("/api/v1/compare_profiles/summary", a=f"{session['id']}//{host}@start", b=f"{session['id']}//{host}@end")
+    compared = daemon.get_json(
+        "/api/v1/compare_profiles/summary", a=f"{session['id']}//{host}@start", b=f"{session['id']}//{host}@end"
+    )
     assert str(totals["end"]) in json.dumps(compared) and str(totals["start"]) in json.dumps(compared), compared
 
 
@@ -113,9 +123,17 @@ def test_an_uploaded_snapshot_has_moments_too(t):
 def test_what_is_no_moment_is_refused_in_words(t):
     daemon, session = ranks(t)
     host = session["hosts"][0]["id"]
-    for profile, status, said in ((f"{host}@noon", 400, "no moment"), (f"{host}@12", 400, "no moment"), (f"{host}@9999s", 400, "after the end"),
-                                  (f"{host}@step9", 400, "steps"), (f"{host}@e99999", 400, "events"), (f"{host}@peak@GPU 7", 404, "GPU 7"),
-                                  ("0123456789ab@peak", 404, "allocator snapshot"), (f"{host}@", 200, ""), (f"{host}@0.0005ns@", 400, "no moment")):
+    for profile, status, said in (
+        (f"{host}@noon", 400, "no moment"),
+        (f"{host}@12", 400, "no moment"),
+        (f"{host}@9999s", 400, "after the end"),
+        (f"{host}@step9", 400, "steps"),
+        (f"{host}@e99999", 400, "events"),
+        (f"{host}@peak@GPU 7", 404, "GPU 7"),
+        ("0123456789ab@peak", 404, "allocator snapshot"),
+        (f"{host}@", 200, ""),
+        (f"{host}@0.0005ns@", 400, "no moment"),
+    ):
         answer = daemon.ask(f"/api/v1/device_memory/top?session={session['id']}&profile={profile.replace(' ', '%20')}")
         equal(answer.status, status, f"{profile}: {answer}")
         assert said in answer.text, f"{profile}: {answer.text}"
@@ -124,8 +142,10 @@ def test_what_is_no_moment_is_refused_in_words(t):
 def test_a_time_is_the_same_however_it_is_written(t):
     daemon, session = ranks(t)
     host = session["hosts"][0]["id"]
-    asked = [view(daemon, "top", session=session["id"], profile=f"{host}@{text}")["total"]
-             for text in ("1ms", "1.0ms", "1000us", "0.001s", "1000000000ps")]
+    asked = [
+        view(daemon, "top", session=session["id"], profile=f"{host}@{text}")["total"]
+        for text in ("1ms", "1.0ms", "1000us", "0.001s", "1000000000ps")
+    ]
     equal(len(set(asked)), 1, asked)
     live = daemon.get_json("/api/v1/memory_profile/live", session=session["id"], time="1ms")["data"]
     equal((live["time_ps"], live["total_bytes"]), (1_000_000_000, asked[0]))

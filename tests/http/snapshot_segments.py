@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a snapshot's verdict says of its segments: a process takes them, whatever lies in them, and what is lost in pieces is a cause
-where segments that grow would do without."""
+"""What a snapshot's verdict says of its segments: a process takes them, whatever lies in them, and what is lost in
+pieces is a cause where segments that grow would do without."""
+
 import os
 import pickle
 import sys
@@ -68,12 +69,24 @@ def test_sizes_that_vary_are_a_cause_and_growing_segments_come_first(t):
     path, answer = verdict_of(t, one)
     peak, grown = reserved_peak(one), reserved_peak(lengthening(expandable=True))
     equal(answer["fit"]["needed_bytes"], peak)
-    equal([(row["kind"], row["bytes"]) for row in answer["where"]], [("arrays", 200 * MIB), ("reserved", peak - 200 * MIB)])
-    equal((answer["cause"]["kind"], answer["cause"]["bytes"], answer["cause"]["confidence"]), ("fragmentation", peak - 200 * MIB, "exact"))
+    equal(
+        [(row["kind"], row["bytes"]) for row in answer["where"]],
+        [("arrays", 200 * MIB), ("reserved", peak - 200 * MIB)],
+    )
+    equal(
+        (answer["cause"]["kind"], answer["cause"]["bytes"], answer["cause"]["confidence"]),
+        ("fragmentation", peak - 200 * MIB, "exact"),
+    )
     first = answer["advice"][0]
-    equal((first["do"], first["saves_bytes"], first["lands_at_bytes"], first["confidence"]), (GROW, peak - grown, grown, "exact"))
+    equal(
+        (first["do"], first["saves_bytes"], first["lands_at_bytes"], first["confidence"]),
+        (GROW, peak - grown, grown, "exact"),
+    )
     text = t.run("explain", path).stdout
-    assert "of it are in use at the peak. What the process holds outside of its allocator (CUDA context, libraries) is not recorded." in text, text
+    assert (
+        "of it are in use at the peak. What the process holds outside of its allocator (CUDA context, libraries) is "
+        "not recorded." in text
+    ), text
 
 
 def test_what_growing_segments_would_not_save_is_no_cause(t):
@@ -88,19 +101,29 @@ def test_what_growing_segments_would_not_save_is_no_cause(t):
 def test_a_replay_that_is_not_exact_is_called_so(t):
     """the first events are lost"""
     _, answer = verdict_of(t, lengthening(), keeps=120)
-    equal((answer["cause"]["kind"], answer["cause"]["confidence"], answer["advice"][0]["confidence"]), ("fragmentation", "model", "model"))
+    equal(
+        (answer["cause"]["kind"], answer["cause"]["confidence"], answer["advice"][0]["confidence"]),
+        ("fragmentation", "model", "model"),
+    )
     assert "by a replay that is not exact" in answer["cause"]["text"], answer["cause"]["text"]
-    assert answer["advice"][0]["evidence"]["sentence"].startswith("By a replay that is not exact, "), answer["advice"][0]["evidence"]
+    assert answer["advice"][0]["evidence"]["sentence"].startswith("By a replay that is not exact, "), answer["advice"][
+        0
+    ]["evidence"]
 
 
 def test_of_a_request_that_failed_it_says_whether_growing_segments_would_have_helped(t):
     """holes of 6 MiB join; of 20 MiB of pages no half goes back"""
     _, answer = verdict_of(t, made.filled(25 * MIB)[0])
     first = answer["advice"][0]
-    equal((first["do"], first["evidence"]["sentence"].split(". ")[-1]), (GROW, "By replay, with segments that grow the request succeeds."))
+    equal(
+        (first["do"], first["evidence"]["sentence"].split(". ")[-1]),
+        (GROW, "By replay, with segments that grow the request succeeds."),
+    )
     _, answer = verdict_of(t, made.fragmented())
     assert GROW not in calls_of(answer), calls_of(answer)
-    assert "Nor does expandable_segments:True: by replay the request fails with it as well." in answer["advice_sentence"], answer["advice_sentence"]
+    assert (
+        "Nor does expandable_segments:True: by replay the request fails with it as well." in answer["advice_sentence"]
+    ), answer["advice_sentence"]
 
 
 def test_the_figures_are_those_of_the_pages(t):

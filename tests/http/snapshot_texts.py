@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An error text of PyTorch with an allocator snapshot of the same failure: one verdict of both, or why not."""
+
 import os
 import pickle
 import sys
@@ -24,9 +25,17 @@ def rows_of(answer):
 
 def check_figures(answer, one, failed):
     rows = rows_of(answer)
-    equal({kind: row["bytes"] for kind, row in rows.items()},
-          {"asked": failed["requested"], "free": failed["device_free"], "in_use": failed["reserved"] - failed["free"],
-           "free_in_segments": failed["free"], "largest_hole": failed["largest"], **({"others": one.others - 5 * MIB} if one.others else {})})
+    equal(
+        {kind: row["bytes"] for kind, row in rows.items()},
+        {
+            "asked": failed["requested"],
+            "free": failed["device_free"],
+            "in_use": failed["reserved"] - failed["free"],
+            "free_in_segments": failed["free"],
+            "largest_hole": failed["largest"],
+            **({"others": one.others - 5 * MIB} if one.others else {}),
+        },
+    )
     equal((answer["fit"]["needed_bytes"], answer["fit"]["free_bytes"]), (failed["requested"], failed["device_free"]))
     where = {row["label"]: row["bytes"] for row in answer["where"]}
     equal(sum(where.values()), one.capacity)
@@ -46,7 +55,14 @@ def test_a_folder_may_be_named_in_any_way(t):
     t.write("job/rank0.pickle", dumped(one))
     job = os.path.join(t.folder(), "job")
     os.symlink(job, os.path.join(t.folder(), "link"))
-    for name in (job, job + "/", job + "/.", os.path.join(t.folder(), ".", "job"), os.path.join(job, "..", "job"), os.path.join(t.folder(), "link")):
+    for name in (
+        job,
+        job + "/",
+        job + "/.",
+        os.path.join(t.folder(), ".", "job"),
+        os.path.join(job, "..", "job"),
+        os.path.join(t.folder(), "link"),
+    ):
         answers = explained(t, name)
         equal((name, len(answers), "together" in answers[0]["answer"]), (name, 1, True))
 
@@ -65,24 +81,38 @@ def test_a_text_beside_the_snapshot_of_its_failure(t):
     equal((rows["asked"]["text_bytes"], "segment" in rows["asked"]["why"]), (26 * MIB, True))
     equal(answer["peak"]["groups"] != [] and all(row["source"] for row in answer["peak"]["groups"]), True)
     saves = {row["do"]: row["saves_bytes"] for row in answer["advice"]}
-    assert 0 < saves["PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"] <= failed["free"], saves  # by replay; evidence.py holds it
+    assert 0 < saves["PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"] <= failed["free"], (
+        saves
+    )  # by replay; evidence.py holds it
     equal(len(answer["advice"]), len({row["kind"] for row in answer["advice"]}))
     equal(answer["next_steps"], [])
-    equal([answer["fit"][key] for key in ("sureness", "sureness_of", "sureness_reason")], ["exact", "in the snapshot", None])
+    equal(
+        [answer["fit"][key] for key in ("sureness", "sureness_of", "sureness_reason")],
+        ["exact", "in the snapshot", None],
+    )
     equal((answer["where_bytes"], answer["where_over_bytes"]), (one.capacity, 0))
     equal((answer["trace_session"], answer["trace_host"] is not None), (daemon.session_id("job"), True))
     held = Held(daemon, answer, session).hold()
-    equal((held.columns >= {"requested", "device_free", "free", "reserved", "largest_hole"},
-           [words for words, sentence in held.unmarked if not sentence.startswith("Others hold")]), (True, []))
+    equal(
+        (
+            held.columns >= {"requested", "device_free", "free", "reserved", "largest_hole"},
+            [words for words, sentence in held.unmarked if not sentence.startswith("Others hold")],
+        ),
+        (True, []),
+    )
     for row in held.answer["together"]["rows"]:
         if row["evidence"]["kind"] == "trace":
             held.snapshot(row["label"], row["evidence"])
         if row["text_bytes"] is not None:
             held.text(row["label"], row["text_evidence"])
     printed = explained(t, t.folder() + "/job/error.log")
-    equal([one["answer"] for one in explained(t, t.folder() + "/job")], [printed[0]["answer"]])  # the snapshot is told once
-    equal([printed[0]["answer"][key] for key in ("together", "where", "cause", "advice", "notes")],
-          [answer[key] for key in ("together", "where", "cause", "advice", "notes")])
+    equal(
+        [one["answer"] for one in explained(t, t.folder() + "/job")], [printed[0]["answer"]]
+    )  # the snapshot is told once
+    equal(
+        [printed[0]["answer"][key] for key in ("together", "where", "cause", "advice", "notes")],
+        [answer[key] for key in ("together", "where", "cause", "advice", "notes")],
+    )
 
 
 def test_shortage_is_told_from_fragmentation_and_blames_others(t):
@@ -109,7 +139,11 @@ def test_of_several_the_one_that_shares_most_is_taken(t):
     t.write("job/b.pickle", dumped(one))
     answer = explained(t, t.folder() + "/job/error.log")[0]["answer"]
     check_figures(answer, one, failed)
-    equal("b.pickle belongs to this failure" in answer["notes"][0]["text"] and "Several match" in answer["notes"][0]["text"], True)
+    equal(
+        "b.pickle belongs to this failure" in answer["notes"][0]["text"]
+        and "Several match" in answer["notes"][0]["text"],
+        True,
+    )
     t.write("job/c.log", made.text_of(one, failed))
     t.write("job/c.pickle", dumped(one))
     named = explained(t, t.folder() + "/job/c.log")[0]["answer"]
@@ -125,7 +159,10 @@ def test_what_is_of_another_failure_is_not_used_and_said(t):
     for folder, why in (("job", "64.00 MiB"), ("device", "GPU 3")):
         answer = explained(t, t.folder() + f"/{folder}/error.log")[0]["answer"]
         equal((answer["together"], answer["where"][0]["source"]), (None, "error text"), folder)
-        equal((answer["fit"]["sureness"], answer["fit"]["sureness_of"]), ("as printed", "in the error text, rounded there"))
+        equal(
+            (answer["fit"]["sureness"], answer["fit"]["sureness_of"]),
+            ("as printed", "in the error text, rounded there"),
+        )
         note = next(note["text"] for note in answer["notes"] if note["kind"] == "snapshot")
         assert "was not used" in note and why in note, note
         equal(answer["ledger"]["bars"], [])
@@ -151,7 +188,14 @@ def test_one_that_is_named_with_the_text_lies_anywhere(t):
         equal(len(answers), 1)
         check_figures(answers[0]["answer"], one, failed)
     refused = explained(t, t.folder() + "/logs/error.log", t.folder() + "/logs/other.pickle")
-    equal((len(refused), refused[0]["answer"]["together"], refused[1]["answer"]["report"] if "report" in refused[1]["answer"] else None), (2, None, None))
+    equal(
+        (
+            len(refused),
+            refused[0]["answer"]["together"],
+            refused[1]["answer"]["report"] if "report" in refused[1]["answer"] else None,
+        ),
+        (2, None, None),
+    )
 
 
 def test_a_snapshot_without_the_failure_is_joined_by_what_it_holds(t):
@@ -169,7 +213,10 @@ def test_a_failed_request_alone_did_not_fit(t):
     one, failed = made.filled(25 * MIB + MIB // 2)
     (found,) = explained(t, t.write("rank0.pickle", dumped(one)))
     answer = found["answer"]
-    equal((answer["fits"], answer["fit"]["needed_bytes"], answer["fit"]["free_bytes"]), ("no", failed["requested"], failed["device_free"]))
+    equal(
+        (answer["fits"], answer["fit"]["needed_bytes"], answer["fit"]["free_bytes"]),
+        ("no", failed["requested"], failed["device_free"]),
+    )
     equal([advice for advice in answer["advice"] if "larger chip" in advice["title"]], [])
 
 
@@ -177,7 +224,9 @@ def test_what_is_not_recorded_of_a_failed_request_is_no_figure(t):
     one, _ = made.filled(25 * MIB + MIB // 2)
     kept = made.snapshot(one)
     kept["segments"] = []
-    kept["device_traces"] = [[event for event in trace if not event["action"].startswith("segment")] for trace in kept["device_traces"]]
+    kept["device_traces"] = [
+        [event for event in trace if not event["action"].startswith("segment")] for trace in kept["device_traces"]
+    ]
     answer = explained(t, t.write("bare.pickle", pickle.dumps(kept, 4)))[0]["answer"]
     equal((answer["fits"], answer["fit"]["over_bytes"]), ("no", None))
     assert "what PyTorch had free is not recorded" in answer["fit"]["sentence"], answer["fit"]["sentence"]
@@ -190,7 +239,11 @@ def test_a_snapshot_of_the_name_of_the_text_is_looked_at_first(t):
         t.write(f"job/rank{rank:02}.pickle", other)
     t.write("job/rank30.pickle", dumped(one))
     t.write("job/rank30.log", made.text_of(one, failed))
-    note = next(note["text"] for note in explained(t, t.folder() + "/job/rank30.log")[0]["answer"]["notes"] if note["kind"] == "snapshot")
+    note = next(
+        note["text"]
+        for note in explained(t, t.folder() + "/job/rank30.log")[0]["answer"]["notes"]
+        if note["kind"] == "snapshot"
+    )
     assert "rank30.pickle belongs to this failure" in note and "5 more were not examined" in note, note
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd whose on allocator snapshots: the lines of code that hold the memory, in a terminal, as JSON and from the API."""
+"""memviewd whose on allocator snapshots: the lines of code that hold the memory, in a terminal, as JSON and from the
+API."""
+
 import os
 import pickle
 import sys
@@ -21,13 +23,24 @@ def test_lines_of_a_library_are_told_apart(t):
     lines = {(group["source"], group["category"]): (group["count"], group["size_bytes"]) for group in answer["groups"]}
     equal(lines["modeling_llama.py:208 eager_attention_forward", "saved_activation"], (2, 144 * MIB))
     equal(lines["loss_utils.py:40 fixed_cross_entropy", "saved_activation"], (2, 24 * MIB))
-    equal((answer["moment"], sum(one["size_bytes"] for one in answer["categories"])), ("failure", answer["in_use_bytes"]))
-    equal([group["size_bytes"] for group in answer["groups"]], sorted((group["size_bytes"] for group in answer["groups"]), reverse=True))
+    equal(
+        (answer["moment"], sum(one["size_bytes"] for one in answer["categories"])), ("failure", answer["in_use_bytes"])
+    )
+    equal(
+        [group["size_bytes"] for group in answer["groups"]],
+        sorted((group["size_bytes"] for group in answer["groups"]), reverse=True),
+    )
     text = t.run("whose", path).stdout
-    for words in ("rank0.pickle, GPU 0: 204.00 MiB in use when the last request failed", "    144.00 MiB     71 %  2 × saved activations  modeling_llama.py:208 eager_attention_forward"):
+    for words in (
+        "rank0.pickle, GPU 0: 204.00 MiB in use when the last request failed",
+        "    144.00 MiB     71 %  2 × saved activations  modeling_llama.py:208 eager_attention_forward",
+    ):
         assert words in text, text
     daemon = t.serve(os.path.dirname(os.path.dirname(path)))
-    equal(daemon.get_json("/api/v1/memory_profile/whose", session=daemon.session_id("run"))["data"], {key: value for key, value in answer.items() if key != "file"})
+    equal(
+        daemon.get_json("/api/v1/memory_profile/whose", session=daemon.session_id("run"))["data"],
+        {key: value for key, value in answer.items() if key != "file"},
+    )
 
 
 def test_without_a_failed_request_it_is_the_peak(t):
@@ -37,11 +50,16 @@ def test_without_a_failed_request_it_is_the_peak(t):
         one.free(one.allocate(30 * MIB))
         t.write(f"job/rank{at}.pickle", pickle.dumps(made_allocator.snapshot(one), 4))
     answers = loads(t.run("whose", "--json", os.path.join(t.folder(), "job")).stdout)["modules"]
-    equal([(answer["file"], answer["memory"], answer["moment"], answer["in_use_bytes"]) for answer in answers],
-          [(f"rank{at}.pickle", "GPU 0", "peak", 30 * MIB) for at in (0, 1)])
+    equal(
+        [(answer["file"], answer["memory"], answer["moment"], answer["in_use_bytes"]) for answer in answers],
+        [(f"rank{at}.pickle", "GPU 0", "peak", 30 * MIB) for at in (0, 1)],
+    )
     t.write("job/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8))
     answers = loads(t.run("whose", "--json", t.folder()).stdout)["modules"]
-    equal([answer.get("file", answer.get("name")) for answer in answers], ["job/rank0.pickle", "job/rank1.pickle", "jit_made"])
+    equal(
+        [answer.get("file", answer.get("name")) for answer in answers],
+        ["job/rank0.pickle", "job/rank1.pickle", "jit_made"],
+    )
     end = t.write("end/rank0.pickle", pickle.dumps(made_snapshots.without_history(made_allocator.trained("plain")), 4))
     assert "MiB in use at the end" in t.run("whose", end).stdout
 

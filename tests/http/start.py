@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the daemon starts, and what it says when it cannot."""
+
 import base64
 import csv
 import hashlib
@@ -24,12 +25,15 @@ def test_port_0_prints_a_url_that_answers(t):
 
 def test_both_loopback_addresses_listen_and_nothing_else(t):
     daemon = t.serve(t.folder())
-    with open(f"/proc/{daemon.process.pid}/net/tcp", encoding="ascii") as four, \
-            open(f"/proc/{daemon.process.pid}/net/tcp6", encoding="ascii") as six:
+    with (
+        open(f"/proc/{daemon.process.pid}/net/tcp", encoding="ascii") as four,
+        open(f"/proc/{daemon.process.pid}/net/tcp6", encoding="ascii") as six,
+    ):
         lines = [line.split() for line in [*four, *six][1:] if len(line.split()) > 3]
     local = [line[1] for line in lines if line[1].endswith(f":{daemon.port:04X}") and line[3] == "0A"]
     has_six = os.path.exists("/proc/net/if_inet6") and any(
-        line.endswith("lo\n") for line in open("/proc/net/if_inet6", encoding="ascii"))
+        line.endswith("lo\n") for line in open("/proc/net/if_inet6", encoding="ascii")
+    )
     expected = {"0100007F"} | ({"00000000000000000000000001000000"} if has_six else set())
     equal({address.split(":")[0] for address in local}, expected, "listening addresses")
     if has_six:
@@ -62,29 +66,52 @@ def test_port_in_use_is_one_clear_line(t):
 def test_bad_usage_is_status_2_and_one_line(t):
     missing = os.path.join(t.folder(), "missing")
     file = t.write("file", b"x")
-    for arguments, words in (([], "nothing to show"), (["--logdri=/tmp"], "unknown option --logdri"),
-                             (["-x"], "unknown option -x"),
-                             (["-Xhelp"], "unknown option -Xhelp"), (["-help"], "unknown option -help"),
-                             (["--demo", "--memory-limit=-1"], "--memory-limit"), ([f"--logdir={missing}"], "no such file"),
-                             ([missing], "no such file"), ([f"--logdir={file}"], "Not a directory"),
-                             (["--logdir"], "wants a value"), (["--port=x", t.folder()], "not a number"),
-                             (["--port=65536", t.folder()], "0 to 65535"), (["--demo=1"], "takes no value"),
-                             (["--demo", "--web-dir", missing], "--web-dir"), (["--json", "--demo"], "unknown option"),
-                             (["--demo", "--bind=nowhere.invalid"], "--bind"),
-                             (["--demo", "--no-token", f"--token-file={file}"], "exclude"),
-                             (["exlpain", missing], 'did you mean "memviewd explain"'),
-                             (["tpo", missing], 'did you mean "memviewd top"'), (["x", missing], "no such file"), (["x", "--help"], "x is not a command"),
-                             (["--wait", "--logdir=az://container/x"], "Azure storage is not read"),
-                             (["--logdir=hf://org/name"], "Hub is not read"), (["diff", "abfs://x", file], "Azure"),
-                             (["explain", "az://c/x"], "Azure"), (["explain", "--json", file, "hf://a/b"], "Hub"), (["top", "abfs://c/x"], "Azure"),
-                             (["top", "--base=hf://a/b", file], "Hub"), (["index", "wasbs://c/x"], "Azure"), (["export", "az://c/x"], "Azure"),
-                             (["fit", "--device=v5e", "az://c/x"], "Azure"), (["whose", "az://c/x"], "Azure"), (["whatif", "--change=batch=0.5", "az://c"], "Azure"),
-                             (["check", "--max-total=1GiB", "az://c/x"], "Azure"), (["check", "--baseline=az://c/x", file], "Azure"),
-                             (["mcp", "az://c/x"], "Azure"), (["run", "--logdir=az://c/x", "--", "true"], "Azure"),
-                             (["run", "--logdir=gs://bucket/x", "--", "true"], "does not write"), (["capture", "--logdir=abfs://c/x", "localhost:1"], "Azure"),
-                             (["--capture=localhost:1", "--capture-logdir=az://c/x", t.folder()], "Azure"),
-                             (["summary"], "PATH"), (["summary", missing], "no such file"),
-                             (["summary", "--json", "--csv", file], "exclude"), (["summary", "--demo"], "unknown")):
+    for arguments, words in (
+        ([], "nothing to show"),
+        (["--logdri=/tmp"], "unknown option --logdri"),
+        (["-x"], "unknown option -x"),
+        (["-Xhelp"], "unknown option -Xhelp"),
+        (["-help"], "unknown option -help"),
+        (["--demo", "--memory-limit=-1"], "--memory-limit"),
+        ([f"--logdir={missing}"], "no such file"),
+        ([missing], "no such file"),
+        ([f"--logdir={file}"], "Not a directory"),
+        (["--logdir"], "wants a value"),
+        (["--port=x", t.folder()], "not a number"),
+        (["--port=65536", t.folder()], "0 to 65535"),
+        (["--demo=1"], "takes no value"),
+        (["--demo", "--web-dir", missing], "--web-dir"),
+        (["--json", "--demo"], "unknown option"),
+        (["--demo", "--bind=nowhere.invalid"], "--bind"),
+        (["--demo", "--no-token", f"--token-file={file}"], "exclude"),
+        (["exlpain", missing], 'did you mean "memviewd explain"'),
+        (["tpo", missing], 'did you mean "memviewd top"'),
+        (["x", missing], "no such file"),
+        (["x", "--help"], "x is not a command"),
+        (["--wait", "--logdir=az://container/x"], "Azure storage is not read"),
+        (["--logdir=hf://org/name"], "Hub is not read"),
+        (["diff", "abfs://x", file], "Azure"),
+        (["explain", "az://c/x"], "Azure"),
+        (["explain", "--json", file, "hf://a/b"], "Hub"),
+        (["top", "abfs://c/x"], "Azure"),
+        (["top", "--base=hf://a/b", file], "Hub"),
+        (["index", "wasbs://c/x"], "Azure"),
+        (["export", "az://c/x"], "Azure"),
+        (["fit", "--device=v5e", "az://c/x"], "Azure"),
+        (["whose", "az://c/x"], "Azure"),
+        (["whatif", "--change=batch=0.5", "az://c"], "Azure"),
+        (["check", "--max-total=1GiB", "az://c/x"], "Azure"),
+        (["check", "--baseline=az://c/x", file], "Azure"),
+        (["mcp", "az://c/x"], "Azure"),
+        (["run", "--logdir=az://c/x", "--", "true"], "Azure"),
+        (["run", "--logdir=gs://bucket/x", "--", "true"], "does not write"),
+        (["capture", "--logdir=abfs://c/x", "localhost:1"], "Azure"),
+        (["--capture=localhost:1", "--capture-logdir=az://c/x", t.folder()], "Azure"),
+        (["summary"], "PATH"),
+        (["summary", missing], "no such file"),
+        (["summary", "--json", "--csv", file], "exclude"),
+        (["summary", "--demo"], "unknown"),
+    ):
         process = t.run(*arguments)
         equal(process.returncode, 2, arguments)
         equal(process.stderr.count("\n"), 1, arguments)
@@ -103,13 +130,20 @@ def test_a_path_may_be_a_url_of_a_file(t):
 
 def test_a_log_is_piped_into_explain(t):
     """in its sandbox, with and without a name for standard input; a terminal is not waited for"""
-    log = b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 8.00 GiB of which 1.00 GiB is free.\n"
+    log = (
+        b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+        b"8.00 GiB of which 1.00 GiB is free.\n"
+    )
     for arguments in (["explain"], ["explain", "-"]):
-        done = subprocess.run([t.binary, *arguments], input=log, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+        done = subprocess.run(
+            [t.binary, *arguments], input=log, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS
+        )
         equal((done.returncode, done.stderr), (0, b""), arguments)
         assert b"2.00 GiB" in done.stdout, done
     terminal, other = os.openpty()
-    done = subprocess.run([t.binary, "explain"], stdin=other, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS)
+    done = subprocess.run(
+        [t.binary, "explain"], stdin=other, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS
+    )
     os.close(terminal)
     os.close(other)
     assert (done.returncode, done.stdout) == (2, b"") and b"pipe a log into it" in done.stderr, done
@@ -117,9 +151,15 @@ def test_a_log_is_piped_into_explain(t):
 
 def test_a_limit_of_open_files_is_named(t):
     for limit in range(5, 9):
-        process = subprocess.run(["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", t.binary, "--demo", "--port=0"],
-                                 capture_output=True, text=True, timeout=300)
-        said = any(words in process.stderr for words in ("Too many open files", "No file descriptors available")) # glibc, musl
+        process = subprocess.run(
+            ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", t.binary, "--demo", "--port=0"],
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        said = any(
+            words in process.stderr for words in ("Too many open files", "No file descriptors available")
+        )  # glibc, musl
         assert process.returncode != 0 and said, (limit, process)
         assert "sock_diag" not in process.stderr, process.stderr
 
@@ -132,22 +172,47 @@ def test_a_folder_that_may_not_be_read_is_named_once(t):
     daemon.ask("/api/v1/rescan", "POST")
     daemon.get_json("/api/v1/about")
     daemon.stop()
-    equal([line for line in daemon.log().splitlines() if "cannot be read" in line],
-          [f"memviewd: --logdir={closed} cannot be read: Permission denied", f"memviewd: {file} cannot be read: Permission denied"])
+    equal(
+        [line for line in daemon.log().splitlines() if "cannot be read" in line],
+        [
+            f"memviewd: --logdir={closed} cannot be read: Permission denied",
+            f"memviewd: {file} cannot be read: Permission denied",
+        ],
+    )
     os.chmod(closed, 0o700)
 
 
 def test_help_names_every_option_and_version_is_printed(t):
     help_text = t.run("--help").stdout
-    for option in ("logdir", "port", "bind", "allowed-hosts", "demo", "web-dir", "token-file", "no-token", "help",
-                   "version"):
+    for option in (
+        "logdir",
+        "port",
+        "bind",
+        "allowed-hosts",
+        "demo",
+        "web-dir",
+        "token-file",
+        "no-token",
+        "help",
+        "version",
+    ):
         assert f"--{option}" in help_text, option
-    equal({line.index(word) for line in help_text.splitlines() for word in ("extra allowed", "port to listen") if word in line}, {27})
+    equal(
+        {
+            line.index(word)
+            for line in help_text.splitlines()
+            for word in ("extra allowed", "port to listen")
+            if word in line
+        },
+        {27},
+    )
     assert "summary" in help_text and "--csv" in t.run("summary", "--help").stdout
     version = t.run("--version")
     equal(version.returncode, 0)
-    assert re.fullmatch(r"memviewd \d+\.\d+\.\d+\n(commit [0-9a-f]{12}(-dirty)?\n)?built with libmicrohttpd [\d.]+, .+\n",
-                        version.stdout), version.stdout
+    assert re.fullmatch(
+        r"memviewd \d+\.\d+\.\d+\n(commit [0-9a-f]{12}(-dirty)?\n)?built with libmicrohttpd [\d.]+, .+\n",
+        version.stdout,
+    ), version.stdout
 
 
 def test_the_description_of_the_api_is_served(t):
@@ -160,9 +225,27 @@ def test_the_description_of_the_api_is_served(t):
 def test_licences_of_all_that_is_held_are_printed_and_served(t):
     printed = t.run("--licenses")
     equal(printed.returncode, 0)
-    for name in ("uPlot 1.", "Viz.js 3.", "Graphviz ", "Expat ", "libmicrohttpd ", "libseccomp ", "cJSON ", "zlib ", "Nettle ", "protobuf-c "):
-        assert re.search(f"^  {re.escape(name)}[0-9].*" if name[-1] == " " else f"^  {re.escape(name)}", printed.stdout, re.M), name
-    for words in ("Apache License", "GNU LESSER GENERAL PUBLIC LICENSE", "Eclipse Public License - v 2.0", "Leon Sorokin"):
+    for name in (
+        "uPlot 1.",
+        "Viz.js 3.",
+        "Graphviz ",
+        "Expat ",
+        "libmicrohttpd ",
+        "libseccomp ",
+        "cJSON ",
+        "zlib ",
+        "Nettle ",
+        "protobuf-c ",
+    ):
+        assert re.search(
+            f"^  {re.escape(name)}[0-9].*" if name[-1] == " " else f"^  {re.escape(name)}", printed.stdout, re.M
+        ), name
+    for words in (
+        "Apache License",
+        "GNU LESSER GENERAL PUBLIC LICENSE",
+        "Eclipse Public License - v 2.0",
+        "Leon Sorokin",
+    ):
         assert words in printed.stdout, words
     daemon = t.serve("--demo")
     served = daemon.ask("/licenses.txt")
@@ -203,11 +286,16 @@ def test_the_demo_shows_memory_over_time(t):
     assert any(pool["peak"]["fragmentation"] > 0.1 for pool in summary["pools"]), summary["pools"]
     for pool in ("GPU_0_bfc", "GPU_1_bfc"):
         rows = daemon.get_json("/api/v1/memory_profile/growth", session=session, memory=pool)["data"]["rows"]
-        equal((rows[0]["op"], rows[0]["verdict"], rows[0]["slope_bytes_per_step"]), ("metrics/append", "grows", 1 << 20), rows[0])
+        equal(
+            (rows[0]["op"], rows[0]["verdict"], rows[0]["slope_bytes_per_step"]),
+            ("metrics/append", "grows", 1 << 20),
+            rows[0],
+        )
 
 
 def test_a_row_of_memory_is_found_by_its_key(t):
-    """also where another filter or the page leaves it out; and the largest free chunk at the peak is that of the curve"""
+    """also where another filter or the page leaves it out; and the largest free chunk at the peak is that of the
+    curve"""
     daemon = t.serve("--demo")
     session = daemon.session_id("training")
     for view, how in (("live", {"group": "op"}), ("live", {"group": "same"}), ("growth", {})):
@@ -219,8 +307,12 @@ def test_a_row_of_memory_is_found_by_its_key(t):
             equal((found["matched_count"], found["rows"]), (1, [row]))
     for pool in daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]["pools"]:
         peak = pool["peak"]
-        data = daemon.get_json("/api/v1/memory_profile/fragmentation", session=session, memory=pool["memory"],
-                               **{"from": peak["time_ps"], "to": peak["time_ps"] + 1})["data"]
+        data = daemon.get_json(
+            "/api/v1/memory_profile/fragmentation",
+            session=session,
+            memory=pool["memory"],
+            **{"from": peak["time_ps"], "to": peak["time_ps"] + 1},
+        )["data"]
         equal(pool["peak_largest_free_bytes"], data["columns"]["largest_free_bytes"][-1])
         assert abs(pool["peak_largest_free_bytes"] - peak["free_bytes"] * (1 - peak["fragmentation"])) <= 1, pool
         assert 2 * peak["free_bytes"] < peak["free_bytes"] + peak["in_use_bytes"] and peak["fragmentation"] > 0.01, pool
@@ -234,14 +326,17 @@ def test_pages_of_events_are_those_of_the_whole_list(t):
     path = "/api/v1/memory_profile/events"
     for sort in ("-size", "address", "-lifetime", "-step,size", "op", "-op,-time"):
         for text in ("", "op:mlp"):
-            whole = daemon.ask(f"{path}?" + urlencode(
-                {"session": session, "sort": sort, "filter": text, "format": "csv"})).text
+            whole = daemon.ask(
+                f"{path}?" + urlencode({"session": session, "sort": sort, "filter": text, "format": "csv"})
+            ).text
             events = [int(row["event"]) for row in csv.DictReader(io.StringIO(whole))]
             assert len(events) > 100, len(events)
             for offset, limit in ((0, 1), (7, 100), (100, 1000), (len(events) - 3, 10), (len(events), 10)):
-                data = daemon.get_json(path, session=session, sort=sort, filter=text, offset=offset, limit=limit)["data"]
+                data = daemon.get_json(path, session=session, sort=sort, filter=text, offset=offset, limit=limit)[
+                    "data"
+                ]
                 equal(data["matched_count"], len(events))
-                equal([row["event"] for row in data["rows"]], events[offset:offset + limit], (sort, text, offset))
+                equal([row["event"] for row in data["rows"]], events[offset : offset + limit], (sort, text, offset))
 
 
 def test_the_demo_has_an_error_text(t):
@@ -261,8 +356,17 @@ def test_pages_come_from_web_dir(t):
     equal(daemon.ask("/").text, "<!doctype html><title>mine</title>")
     answer = daemon.ask("/lib/one.js")
     equal((answer.status, answer.headers["content-type"]), (200, "text/javascript; charset=utf-8"))
-    for path in ("/secret.txt", "/.hidden.js", "/passwd.js", "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
-                 "/lib", "/lib/", "/lib//one.js", "//etc/passwd"):
+    for path in (
+        "/secret.txt",
+        "/.hidden.js",
+        "/passwd.js",
+        "/../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/lib",
+        "/lib/",
+        "/lib//one.js",
+        "//etc/passwd",
+    ):
         equal(daemon.ask(path).status, 404, path)
 
 
@@ -301,8 +405,10 @@ def test_files_of_the_pages_are_kept_by_their_hash(t):
         equal(kept.body, asked.body, path)
         equal("'wasm-unsafe-eval'" in kept.headers["content-security-policy"], plain == "widgets/graph_worker.js", path)
         folder = posixpath.dirname(path)
-        open_paths += [posixpath.normpath(posixpath.join(folder, each)) if each.startswith(".") else each
-                       for each in HASHED.findall(kept.text)]
+        open_paths += [
+            posixpath.normpath(posixpath.join(folder, each)) if each.startswith(".") else each
+            for each in HASHED.findall(kept.text)
+        ]
     reached = {re.sub(r"-[0-9a-f]{16}(?=\.)", "", path) for path in seen}
     for path in ("app.js", "tools/oom/page.js", "vendor/viz.js", "widgets/graph_worker.js", "icon.svg"):
         assert path in reached, path
@@ -312,8 +418,10 @@ def test_files_of_the_pages_are_kept_by_their_hash(t):
 def test_a_memory_limit_above_what_there_is_is_told(t):
     if t.is_sanitized:
         return  # a sanitizer takes terabytes of address space: what is held here is held by the plain run
+
     def most(size):
         return lambda: resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
+
     t.write("a.hlo.pb", inputs.hlo_proto())
     said = "this process may have 4096 MiB in all"
     assert said in t.serve(t.folder(), "--memory-limit=5000", before=most(4 << 30)).log()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the daemon ends: answers in flight are finished first."""
+
 import contextlib
 import functools
 import gzip
@@ -30,7 +31,7 @@ def slow_module(t, buffer_count=120000):
 def ask_for_long(daemon):
     """a thread that asks for the slow module, once the daemon works on it; and what it was answered"""
     path = f"/api/v1/memory_viewer/summary?session={daemon.session_id('slow')}"
-    daemon.wait_until_calm() # the end of the first reading
+    daemon.wait_until_calm()  # the end of the first reading
     before = daemon.cpu_seconds()
     answers = []
     asking = threading.Thread(target=lambda: answers.append(daemon.ask(path)))
@@ -68,7 +69,7 @@ def test_sigterm_before_anything_was_asked(t):
 
 
 def test_sigterm_during_an_answer_finishes_it(t):
-    daemon = slow_module(t, 40000 if t.is_sanitized else 120000) # what takes 3 s to end is given up
+    daemon = slow_module(t, 40000 if t.is_sanitized else 120000)  # what takes 3 s to end is given up
     asking, answers = ask_for_long(daemon)
     equal(daemon.stop(), 0)
     asking.join(PATIENCE_SECONDS)
@@ -119,7 +120,9 @@ def test_requests_on_open_connections_at_the_very_end(t):
     request = b"GET /api/v1/about HTTP/1.1\r\nHost: localhost\r\n\r\n"
     for _ in range(8):
         daemon = t.serve("--demo")
-        connections = [socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS) for _ in range(100)]
+        connections = [
+            socket.create_connection((daemon.host, daemon.port), timeout=PATIENCE_SECONDS) for _ in range(100)
+        ]
         for connection in connections:
             connection.sendall(request)
             assert connection.recv(65536).startswith(b"HTTP/1.1 200")
@@ -142,4 +145,6 @@ def test_sigterm_while_a_large_log_is_read_aside(t):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     equal(daemon.stop(seconds=2 * PATIENCE_SECONDS), 0)
     used = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    assert used < (60 if t.is_sanitized else 5), f"{used:.1f} s of processor time; all of it takes a minute, and ten under a sanitizer"
+    assert used < (60 if t.is_sanitized else 5), (
+        f"{used:.1f} s of processor time; all of it takes a minute, and ten under a sanitizer"
+    )

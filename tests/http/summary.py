@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd summary: the same figures as the page, in a terminal."""
+
 import csv
 import io
 import os
@@ -26,26 +27,35 @@ def test_figures_are_those_of_the_api(t):
     equal(sorted(session["name"] for session in answer["sessions"]), sorted(daemon.sessions()))
     for session in answer["sessions"]:
         for module in session["modules"]:
-            equal(module["summary"], daemon.get_json("/api/v1/memory_viewer/summary", session=session["id"],
-                                                     module=module["id"]))
+            equal(
+                module["summary"],
+                daemon.get_json("/api/v1/memory_viewer/summary", session=session["id"], module=module["id"]),
+            )
             space = module["buffers"]["data"]["space"]
-            equal(module["buffers"], daemon.get_json("/api/v1/memory_viewer/buffers", session=session["id"],
-                                                     module=module["id"], space=space, limit=10))
+            equal(
+                module["buffers"],
+                daemon.get_json(
+                    "/api/v1/memory_viewer/buffers", session=session["id"], module=module["id"], space=space, limit=10
+                ),
+            )
 
 
 def test_csv_has_one_line_for_each_module_and_space(t):
     rows = list(csv.DictReader(io.StringIO(t.run("summary", "--csv", dumps(t)).stdout)))
     spaces = loads(t.run("summary", "--json", dumps(t)).stdout)
-    count = sum(len(module["summary"]["data"]["spaces"]) for session in spaces["sessions"]
-                for module in session["modules"])
+    count = sum(
+        len(module["summary"]["data"]["spaces"]) for session in spaces["sessions"] for module in session["modules"]
+    )
     equal(len(rows), count)
     seed = next(row for row in rows if row["session"] == "seed-matmul-327680" and row["space"] == "0")
     equal((seed["peak_bytes"], seed["space_name"], seed["module"]), (str(300 << 30), "HBM", "jit_f"))
 
 
 def test_a_module_and_a_space_can_be_chosen(t):
-    path = t.write("run.xplane.pb", inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4),
-                                                   ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}))
+    path = t.write(
+        "run.xplane.pb",
+        inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 4), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}),
+    )
     for name in ("jit_two", "jit_two(6)"):
         process = t.run("summary", path, "--module", name)
         equal(process.returncode, 0, process.stderr)
@@ -71,10 +81,19 @@ def test_exit_status(t):
 
 
 def test_a_file_that_cannot_be_read_is_named_by_every_command(t):
-    """a trace that is cut before its programs, a cut profile, an empty log: file, reason, place; status 2; with --json in not_read"""
+    """a trace that is cut before its programs, a cut profile, an empty log: file, reason, place; status 2; with --json
+    in not_read"""
     trace = t.write("cut/h.xplane.pb", inputs.trace("jit_f", 5)[:200])
     profile = t.write("cut.prof", t.fixture("memprof/memory1.prof")[:300])
-    for command, more in (("summary", ()), ("whose", ()), ("whatif", ()), ("export", ()), ("check", ("--max-total=1TiB",)), ("diff", (trace,)), ("explain", ())):
+    for command, more in (
+        ("summary", ()),
+        ("whose", ()),
+        ("whatif", ()),
+        ("export", ()),
+        ("check", ("--max-total=1TiB",)),
+        ("diff", (trace,)),
+        ("explain", ()),
+    ):
         done = t.run(command, trace, *more)
         equal(done.returncode, 2, (command, done.stdout, done.stderr))
         told = done.stdout + done.stderr
@@ -85,12 +104,22 @@ def test_a_file_that_cannot_be_read_is_named_by_every_command(t):
     for command in ("summary", "top", "explain", "index"):
         done = t.run(command, profile)
         equal(done.returncode, 2, (command, done.stderr))
-        assert "the gzip stream is cut at byte 300 of the file" in done.stdout + done.stderr and "at byte 370" not in done.stderr, (command, done.stderr)
+        assert (
+            "the gzip stream is cut at byte 300 of the file" in done.stdout + done.stderr
+            and "at byte 370" not in done.stderr
+        ), (command, done.stderr)
     name = "rank0.pt.trace.json.gz"  # of one that is read up to its end the verdict has a note
     torch = t.fixture("torch/cpu.pt.trace.json.gz")
-    half = t.write(f"torch/{name}", torch[:len(torch) // 2])
+    half = t.write(f"torch/{name}", torch[: len(torch) // 2])
     done = t.run("explain", half)
-    equal((done.returncode, f"Note: {name}: The gzip stream ends in the middle, at byte {len(torch) // 2} " in done.stdout), (0, True), done.stdout)
+    equal(
+        (
+            done.returncode,
+            f"Note: {name}: The gzip stream ends in the middle, at byte {len(torch) // 2} " in done.stdout,
+        ),
+        (0, True),
+        done.stdout,
+    )
     ((lost,),) = [one["answer"]["not_read"] for one in loads(t.run("explain", "--json", half).stdout)]
     equal((lost["file"], lost["code"]), (name, "truncated"))
     done = t.run("index", os.path.dirname(profile) + "/cut.prof")
@@ -103,11 +132,13 @@ def test_explain_names_programs_that_cannot_be_read_beside_one_that_can(t):
     """also the largest one, whose sums are known but not its buffers; and a bad file of a folder"""
     good, large = inputs.hlo_proto("jit_good", 4), inputs.hlo_proto("jit_large", 400)
     middle = len(large) // 2
-    for damaged in (large[:-40], large[:middle] + b"\x0a\xff\xff\x7f" + large[middle + 4:]):
+    for damaged in (large[:-40], large[:middle] + b"\x0a\xff\xff\x7f" + large[middle + 4 :]):
         path = t.write("two/h.xplane.pb", inputs.xspace({("jit_good", 1): good, ("jit_large", 2): damaged}))
         done = t.run("explain", path)
         equal(done.returncode, 2, done.stderr)
-        assert "jit_good needs 8.0 KiB" in done.stdout and re.search(r"h\.xplane\.pb: jit_large\(2\): .*, at byte \d+$", done.stderr.strip()), done.stderr
+        assert "jit_good needs 8.0 KiB" in done.stdout and re.search(
+            r"h\.xplane\.pb: jit_large\(2\): .*, at byte \d+$", done.stderr.strip()
+        ), done.stderr
         answered = {one["module"]: one.get("error") for one in loads(t.run("explain", "--json", path).stdout)}
         equal((answered["jit_good(1)"], answered["jit_large(2)"]["file"]), (None, "h.xplane.pb"))
     t.write("dump/module_0001.jit_f.after_optimizations.hlo.pb", good[:-30])
@@ -123,14 +154,23 @@ def test_what_would_say_the_capacity_is_named_when_it_cannot_be_read(t):
     done = t.run("summary", os.path.dirname(path), "--json")
     (lost,) = loads(done.stdout)["not_read"]
     equal((lost["file"], lost["reason"]), (f"{stem}.target_arguments.pb", "says nothing of a chip"))
-    assert "target_arguments.pb could not be read: says nothing of a chip" in t.run("explain", os.path.dirname(path)).stdout
+    assert (
+        "target_arguments.pb could not be read: says nothing of a chip"
+        in t.run("explain", os.path.dirname(path)).stdout
+    )
 
 
 def test_a_dump_of_a_gpu_says_how_much_memory_the_device_has(t):
     stem = "module_0001.jit_f"
     path = t.write(f"dump/{stem}.sm_9.0a_gpu_after_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
-    config = 'gpu_device_info {\n  core_count: 132\n  device_memory_size: %s\n}\nplatform_name: "CUDA"\ndevice_description_str: "NVIDIA H200"\n'
-    for size, said in ((150109880320, "139.80 GiB"), (1 << 60, "140.40 GiB")):  # the second is damaged: what the table has
+    config = (
+        'gpu_device_info {\n  core_count: 132\n  device_memory_size: %s\n}\nplatform_name: "CUDA"\n'
+        'device_description_str: "NVIDIA H200"\n'
+    )
+    for size, said in (
+        (150109880320, "139.80 GiB"),
+        (1 << 60, "140.40 GiB"),
+    ):  # the second is damaged: what the table has
         t.write(f"dump/{stem}.gpu_target_config.pbtxt", (config % size).encode())
         told = t.run("summary", os.path.dirname(path)).stdout
         (line,) = [line for line in told.splitlines() if "capacity" in line]
@@ -178,9 +218,18 @@ def test_allocators_of_a_trace_in_each_form(t):
     text = t.run("summary", "--csv", path).stdout
     (row,) = csv.DictReader(io.StringIO(text))
     equal({line.count(",") for line in text.splitlines()}, {24})
-    expected = {"module": "", "total_bytes": "", "memory": "GPU_0_bfc", "host": "h", "memory_peak_bytes": "7168",
-                "memory_peak_time_ps": "7200", "memory_capacity_bytes": "1048576",
-                "memory_lifetime_peak_bytes": "1048576", "allocation_count": "6", "deallocation_count": "3"}
+    expected = {
+        "module": "",
+        "total_bytes": "",
+        "memory": "GPU_0_bfc",
+        "host": "h",
+        "memory_peak_bytes": "7168",
+        "memory_peak_time_ps": "7200",
+        "memory_capacity_bytes": "1048576",
+        "memory_lifetime_peak_bytes": "1048576",
+        "allocation_count": "6",
+        "deallocation_count": "3",
+    }
     equal({name: row[name] for name in expected}, expected)
     equal(t.run("summary", "--json", path, "--module=nothing").returncode, 2)
 
@@ -196,7 +245,8 @@ def all_rows(daemon, **about):
 
 
 def culprit_is_of_all_buffers(daemon, session):
-    """Of every module and space: the largest sum of equal buffers, added up here. Out: (count, each, percent) of the first"""
+    """Of every module and space: the largest sum of equal buffers, added up here. Out: (count, each, percent) of the
+    first"""
     first = None
     for module in daemon.get_json(f"/api/v1/sessions/{session}/modules", sort="-total")["modules"]:
         about = {"session": session, "module": module["id"]}
@@ -209,7 +259,12 @@ def culprit_is_of_all_buffers(daemon, session):
             if largest == 0:
                 equal(found, None)
                 continue
-            (rows,) = [rows for (size, shape, _), rows in groups.items() if (size, shape) == (found["each_bytes"], found["shape"]) and found["first_id"] in {row["id"] for row in rows}]
+            (rows,) = [
+                rows
+                for (size, shape, _), rows in groups.items()
+                if (size, shape) == (found["each_bytes"], found["shape"])
+                and found["first_id"] in {row["id"] for row in rows}
+            ]
             equal((found["bytes"], found["count"]), (largest, len(rows)))
             equal(found["padding_bytes"], sum(row["padding_bytes"] or 0 for row in rows))
             lines = [f"{row['source_file']}:{row['source_line']}" for row in rows if row["source_file"]]
@@ -243,11 +298,15 @@ def test_a_culprit_of_more_buffers_than_a_page_lists(t):
 
 
 def test_a_module_without_assignment_has_no_peak(t):
-    path = t.write("module_0001.jit_f.before_optimizations.hlo.pb", inputs.block(1, inputs.hlo_module("jit_f", 8, 1024)))
+    path = t.write(
+        "module_0001.jit_f.before_optimizations.hlo.pb", inputs.block(1, inputs.hlo_module("jit_f", 8, 1024))
+    )
     process = t.run("summary", path)
     equal(process.returncode, 0, process.stderr)
     assert "jit_f  without a buffer assignment" in process.stdout and "peak" not in process.stdout, process.stdout
-    path = os.path.join(t.fixtures, "dumps", "f5-vmem-matmul-blocks", "module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb")
+    path = os.path.join(
+        t.fixtures, "dumps", "f5-vmem-matmul-blocks", "module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb"
+    )
     said = "The largest arrays of the program are 256.00 MiB f32[8192,8192] (result, "
     process = t.run("summary", path)
     assert said in process.stdout and "at least 384.00 MiB at one time" in process.stdout, process.stdout
@@ -256,7 +315,10 @@ def test_a_module_without_assignment_has_no_peak(t):
     data = daemon.get_json("/api/v1/memory_viewer/summary", session=session)["data"]
     assert said in data["arrays"]["sentence"] and data["spaces"] == [], data
     verdict = daemon.get_json("/api/v1/verdict", session=session)
-    equal((verdict["arrays"]["items"], verdict["fits"], verdict["cause"]["kind"]), (data["arrays"]["items"], "unknown", "unknown"))
+    equal(
+        (verdict["arrays"]["items"], verdict["fits"], verdict["cause"]["kind"]),
+        (data["arrays"]["items"], "unknown", "unknown"),
+    )
     equal(verdict["evidence"][verdict["arrays_figures"][0]["evidence"]]["kind"], "difference")
 
 

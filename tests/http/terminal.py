@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that a terminal would act upon: every command, on inputs whose every name holds such characters, by raw bytes."""
+"""Names that a terminal would act upon: every command, on inputs whose every name holds such characters, by raw
+bytes."""
+
 import contextlib
 import gzip
 import os
@@ -21,22 +23,28 @@ import made_allocator  # noqa: E402
 MARKS = "\x1b[31m\u009b31m\u202e\u2066\u061c\x1b]0;t\x07\r\nFORGED\x7f"
 EVIL = MARKS.encode() + b"\xff\xc2"  # and what is not UTF-8
 MARKS_ON_A_LINE, EVIL_ON_A_LINE = MARKS.replace("\r\n", "\u0085\u2028"), EVIL.replace(b"\r\n", b"")
-HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\udfff]")
+HIDDEN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufff9-\ufffb\ud800-\udfff]"
+)
 
 
 def is_clean(what, data, lines_may_begin_so=False):
     """nothing in the bytes moves a cursor or turns a text round, and no name began a line"""
     text = data.decode("utf-8", "surrogateescape")
     found = HIDDEN.search(text)
-    assert not found, f"{what}: {found[0]!r} in {text[max(0, found.start() - 60):found.end() + 40]!r}"
-    assert lines_may_begin_so or not re.search(r"^\s*FORGED", text, re.MULTILINE), f"{what}: a name began a line: {text!r}"
+    assert not found, f"{what}: {found[0]!r} in {text[max(0, found.start() - 60) : found.end() + 40]!r}"
+    assert lines_may_begin_so or not re.search(r"^\s*FORGED", text, re.MULTILINE), (
+        f"{what}: a name began a line: {text!r}"
+    )
 
 
 def poisoned(data, evil=EVIL):
     """bytes of the same length, in which each long word has the characters in its middle"""
+
     def poison(match):
         word = match[0]
-        return word[:3] + evil + word[3 + len(evil):] if len(word) >= len(evil) + 6 else word
+        return word[:3] + evil + word[3 + len(evil) :] if len(word) >= len(evil) + 6 else word
+
     return re.sub(rb"[A-Za-z][A-Za-z0-9_./()\[\]'\" <>-]{%d,}" % (len(evil) + 5), poison, data)
 
 
@@ -63,37 +71,62 @@ def snapshot(asked=25 << 20):
 
     def spoil(value):
         if isinstance(value, dict):
-            return {key: value[key] + MARKS if key in ("name", "filename") and isinstance(value[key], str) else spoil(value[key]) for key in value}
+            return {
+                key: value[key] + MARKS
+                if key in ("name", "filename") and isinstance(value[key], str)
+                else spoil(value[key])
+                for key in value
+            }
         return [spoil(item) for item in value] if isinstance(value, list) else value
+
     return pickle.dumps(spoil(kept), 4), made_allocator.text_of(one, failed)
 
 
 def error_texts():
     torch = snapshot()[1].decode() if isinstance(snapshot()[1], bytes) else snapshot()[1]
-    return [torch.replace("GPU ", "GPU " + MARKS_ON_A_LINE, 1).encode() + b" " + EVIL_ON_A_LINE,
-            f"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12345678901 bytes.{MARKS_ON_A_LINE}\n".encode(),
-            b"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm" + EVIL_ON_A_LINE + b". Used 17.00G of 15.75G hbm. "
-            b"Exceeded hbm capacity by 1.25G.\n\nTotal hbm usage >= 17.00G:\n    reserved 530.00M\n    program 16.00G\n\n"
-            b"Largest program allocations in hbm:\n\n  1. Size: 4.00G\n     Operator: op_name=\"jit(f)/" + EVIL_ON_A_LINE + b"/dot_general\" source_file=\"/a/"
-            + EVIL_ON_A_LINE + b".py\" source_line=3\n     Shape: f32[32768,32768]{1,0}\n     Unpadded size: 4.00G\n     XLA label: " + EVIL_ON_A_LINE
-            + b"\n     Allocation type: HLO temp\n     ==========================\n",
-            b"CUDA out of memory. Tried to allocate 2.00 GiB. Process 123 " + EVIL_ON_A_LINE + b" has 78.00 GiB memory in use.\n"]
+    return [
+        torch.replace("GPU ", "GPU " + MARKS_ON_A_LINE, 1).encode() + b" " + EVIL_ON_A_LINE,
+        f"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12345678901 bytes.{MARKS_ON_A_LINE}\n".encode(),
+        b"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm"
+        + EVIL_ON_A_LINE
+        + b". Used 17.00G of 15.75G hbm. "
+        b"Exceeded hbm capacity by 1.25G.\n\nTotal hbm usage >= 17.00G:\n    reserved 530.00M\n    program 16.00G\n\n"
+        b'Largest program allocations in hbm:\n\n  1. Size: 4.00G\n     Operator: op_name="jit(f)/'
+        + EVIL_ON_A_LINE
+        + b'/dot_general" source_file="/a/'
+        + EVIL_ON_A_LINE
+        + b'.py" source_line=3\n     Shape: f32[32768,32768]{1,0}\n     Unpadded size: 4.00G\n     XLA label: '
+        + EVIL_ON_A_LINE
+        + b"\n     Allocation type: HLO temp\n     ==========================\n",
+        b"CUDA out of memory. Tried to allocate 2.00 GiB. Process 123 "
+        + EVIL_ON_A_LINE
+        + b" has 78.00 GiB memory in use.\n",
+    ]
 
 
 def hostile(t):
     """{what: path}"""
     stack = [("f" + "Q" * 60, "a" + "Q" * 60 + ".py", 1), ("g" + "Q" * 60, "b" + "Q" * 60 + ".py", 2)]
-    profile = inputs.profile([(stack, (1, 5 << 20), {"kind": "buffer", "device": "d" + "Q" * 60})], types=(("allocations", "count"), ("space" + "Q" * 60, "bytes")))
+    profile = inputs.profile(
+        [(stack, (1, 5 << 20), {"kind": "buffer", "device": "d" + "Q" * 60})],
+        types=(("allocations", "count"), ("space" + "Q" * 60, "bytes")),
+    )
     trace = inputs.trace("jit_" + "Q" * len(EVIL), 5).replace(b"Q" * len(EVIL), EVIL)
-    paths = {"dump": os.path.dirname(program(t, b"dump" + EVIL)),
-             "trace": written(t, b"plugins/profile/run" + EVIL, b"h" + EVIL + b".xplane.pb", trace + inputs.memory_plane(3)),
-             "profile": written(t, b"p" + EVIL, b"m" + EVIL + b".prof", profile.replace(b"Q" * 60, EVIL + b"Q" * (60 - len(EVIL)))),
-             "snapshot": written(t, b"s" + EVIL, b"s" + EVIL + b".pickle", snapshot()[0])}
+    paths = {
+        "dump": os.path.dirname(program(t, b"dump" + EVIL)),
+        "trace": written(t, b"plugins/profile/run" + EVIL, b"h" + EVIL + b".xplane.pb", trace + inputs.memory_plane(3)),
+        "profile": written(
+            t, b"p" + EVIL, b"m" + EVIL + b".prof", profile.replace(b"Q" * 60, EVIL + b"Q" * (60 - len(EVIL)))
+        ),
+        "snapshot": written(t, b"s" + EVIL, b"s" + EVIL + b".pickle", snapshot()[0]),
+    }
     for at, text in enumerate(error_texts()):
         paths[f"text {at}"] = written(t, b"t" + EVIL, b"%d" % at + EVIL + b".log", text)
     paths["all"] = os.fsencode(t.folder())
     paths["nothing"] = os.path.join(os.fsencode(t.folder()), b"not there " + EVIL)
-    paths["cut"] = written(t, b"c" + EVIL, b"module_0001.jit_" + EVIL + b".after_optimizations.hlo.pb", inputs.hlo_proto()[:-30])
+    paths["cut"] = written(
+        t, b"c" + EVIL, b"module_0001.jit_" + EVIL + b".after_optimizations.hlo.pb", inputs.hlo_proto()[:-30]
+    )
     return paths
 
 
@@ -104,12 +137,38 @@ def told(t, *arguments):
     return done.returncode, done.stdout, done.stderr
 
 
-TEXTS = (["summary"], ["whose"], ["whatif"], ["whatif", "--change=batch=0.5"], ["fit", "--device=v5e,h100"], ["explain"], ["explain", "--capacity=v5e"], ["top"], ["top", "--by=file"],
-         ["check", "--max-total=1KiB"], ["check", "--max-total=1KiB", "--format=markdown"], ["check", "--max-total=1KiB", "--format=github"],
-         ["check", "--max-total=1KiB", "--format=junit"])
-DATA = (["summary", "--json"], ["summary", "--csv"], ["whose", "--json"], ["whatif", "--json"], ["fit", "--device=v5e", "--json"], ["explain", "--json"], ["top", "--json"], ["top", "--csv"],
-        ["check", "--max-total=1KiB", "--format=json"], ["index"], ["index", "--format=csv"], ["export", "--format=csv"], ["export", "--format=ndjson"],
-        ["export", "--format=json"], ["export", "--format=html"])
+TEXTS = (
+    ["summary"],
+    ["whose"],
+    ["whatif"],
+    ["whatif", "--change=batch=0.5"],
+    ["fit", "--device=v5e,h100"],
+    ["explain"],
+    ["explain", "--capacity=v5e"],
+    ["top"],
+    ["top", "--by=file"],
+    ["check", "--max-total=1KiB"],
+    ["check", "--max-total=1KiB", "--format=markdown"],
+    ["check", "--max-total=1KiB", "--format=github"],
+    ["check", "--max-total=1KiB", "--format=junit"],
+)
+DATA = (
+    ["summary", "--json"],
+    ["summary", "--csv"],
+    ["whose", "--json"],
+    ["whatif", "--json"],
+    ["fit", "--device=v5e", "--json"],
+    ["explain", "--json"],
+    ["top", "--json"],
+    ["top", "--csv"],
+    ["check", "--max-total=1KiB", "--format=json"],
+    ["index"],
+    ["index", "--format=csv"],
+    ["export", "--format=csv"],
+    ["export", "--format=ndjson"],
+    ["export", "--format=json"],
+    ["export", "--format=html"],
+)
 
 
 def test_no_text_of_any_command_moves_a_cursor(t):
@@ -121,7 +180,9 @@ def test_no_text_of_any_command_moves_a_cursor(t):
             is_clean((command, what, "stderr"), errors)
             seen.setdefault(command[0], set()).add((status, b"\\u009b" in out, b"\\u009b" in errors))
     for command in ("summary", "whose", "whatif", "explain", "top", "check"):
-        assert {0, 1} & {status for status, is_out, _ in seen[command] if is_out}, f"{command} printed none of the names: {seen[command]}"
+        assert {0, 1} & {status for status, is_out, _ in seen[command] if is_out}, (
+            f"{command} printed none of the names: {seen[command]}"
+        )
         assert any(is_in_errors for _, _, is_in_errors in seen[command]), f"{command} told no error about one"
     for pair in (("dump", "trace"), ("profile", "profile"), ("snapshot", "snapshot"), ("dump", "nothing")):
         for form in ([], ["--markdown"]):
@@ -133,7 +194,9 @@ def at_terminal(t, *arguments):
     """what a terminal gets of standard output; it writes ends of lines as "\\r\\n"."""
     outer, inner = pty.openpty()
     with open(outer, "rb", buffering=0) as reader:
-        process = subprocess.Popen([t.binary, *arguments], stdin=subprocess.DEVNULL, stdout=inner, stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(
+            [t.binary, *arguments], stdin=subprocess.DEVNULL, stdout=inner, stderr=subprocess.DEVNULL
+        )
         os.close(inner)
         received = b""
         with contextlib.suppress(OSError):  # EIO at the end
@@ -156,7 +219,9 @@ def test_data_is_escaped_on_a_terminal_and_left_alone_elsewhere(t):
             if command[-1] in ("--json", "--format=json") and out:
                 equal(loads(seen), loads(out), (command, what))
     for command in DATA:
-        assert command[0] == "whatif" or (command[0], command[-1]) in raw, f"{command} has no raw name for programs: {raw}"
+        assert command[0] == "whatif" or (command[0], command[-1]) in raw, (
+            f"{command} has no raw name for programs: {raw}"
+        )
 
 
 def test_logs_that_were_seen_to_move_a_cursor(t):
@@ -190,9 +255,18 @@ def test_what_the_daemon_logs_moves_no_cursor(t):
     os.makedirs(folder)
     for form in ("text", "json"):
         daemon = t.serve("--verbose", f"--log-format={form}", folder)
-        for target in (b"/" + EVIL.replace(b"\r\n", b""), b"/?x=" + "\u009b31m\u202e".encode(), b"/%1b%5b31m", b"/runs?token=%c2%9b"):
+        for target in (
+            b"/" + EVIL.replace(b"\r\n", b""),
+            b"/?x=" + "\u009b31m\u202e".encode(),
+            b"/%1b%5b31m",
+            b"/runs?token=%c2%9b",
+        ):
             with socket.create_connection((daemon.host, daemon.port), timeout=60) as connection:
-                connection.sendall(b"GET " + target + b" HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: \xc2\x9b31m\r\nConnection: close\r\n\r\n")
+                connection.sendall(
+                    b"GET "
+                    + target
+                    + b" HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: \xc2\x9b31m\r\nConnection: close\r\n\r\n"
+                )
                 while connection.recv(65536):
                     pass
         daemon.ask("/-/healthy")
@@ -210,17 +284,32 @@ def test_the_closing_lines_of_run_move_no_cursor(t):
     """what the command itself prints comes through byte for byte; what is said of it does not"""
     runs = os.path.join(os.fsencode(t.folder()), b"runs" + EVIL)
     for text in error_texts()[1:]:
-        done = subprocess.run([t.binary, "run", b"--logdir=" + runs, "--keep", "--", "sh", "-c", 'printf %s "$1"; exit 1', "sh", text],
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
-        equal((done.returncode, done.stdout), (1, text.rstrip(b"\n") if not text.endswith(b"\n") else text), done.stderr)
+        done = subprocess.run(
+            [t.binary, "run", b"--logdir=" + runs, "--keep", "--", "sh", "-c", 'printf %s "$1"; exit 1', "sh", text],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=120,
+        )
+        equal(
+            (done.returncode, done.stdout), (1, text.rstrip(b"\n") if not text.endswith(b"\n") else text), done.stderr
+        )
         is_clean("run", done.stderr)
         assert b"its output" in done.stderr and b"009b" in done.stderr, done.stderr
 
 
 def test_no_name_is_a_command_of_a_runner_or_leaves_its_cell(t):
     """GitHub Actions, Azure Pipelines and TeamCity read what is printed; JUnit is XML; Markdown has cells"""
-    names = ("::error file=x::forged", "  ::set-output name=x::1", "##[error]forged", "a ##vso[task.setvariable variable=x]1", "##teamcity[x]",
-             "a|b]]>&<script>", "a\n::error::forged", "a\r::error::forged", "%0A::error::forged")
+    names = (
+        "::error file=x::forged",
+        "  ::set-output name=x::1",
+        "##[error]forged",
+        "a ##vso[task.setvariable variable=x]1",
+        "##teamcity[x]",
+        "a|b]]>&<script>",
+        "a\n::error::forged",
+        "a\r::error::forged",
+        "%0A::error::forged",
+    )
     for at, name in enumerate(names):
         t.write(f"d{at}/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto(name))
     status, out, _ = told(t, "check", "--max-total=1KiB", t.folder())
@@ -233,26 +322,41 @@ def test_no_name_is_a_command_of_a_runner_or_leaves_its_cell(t):
     tree = xml.etree.ElementTree.fromstring(told(t, "check", "--max-total=1KiB", "--format=junit", t.folder())[1])
     cases = [case.get("classname") for case in tree.iter("testcase")]
     assert any("a|b]]>&<script>" in case for case in cases) and len(cases) == len(names), cases
-    table = [line for line in told(t, "check", "--max-total=1KiB", "--format=markdown", t.folder())[1].decode().splitlines() if line.startswith("| ")]
+    table = [
+        line
+        for line in told(t, "check", "--max-total=1KiB", "--format=markdown", t.folder())[1].decode().splitlines()
+        if line.startswith("| ")
+    ]
     equal({len(re.findall(r"(?<!\\)\|", line)) for line in table}, {5})
     equal(len(table), len(names) + 1)
 
 
 def test_no_name_is_a_formula_in_a_spreadsheet(t):
-    """https://owasp.org/www-community/attacks/CSV_Injection: = + - @ tab and ends of lines, and their full-width forms"""
+    """https://owasp.org/www-community/attacks/CSV_Injection: = + - @ tab and ends of lines, and their full-width
+    forms"""
     import csv
     import io
+
     names = ("=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x")
     for at, name in enumerate(names):
         t.write(f"d{at}/module_0001.jit_f.after_optimizations.hlo.pb", inputs.hlo_proto(name))
-    profile = inputs.profile([((((name, name + ".py", 1)),), (1, 5), {"kind": "buffer", "device": name}) for name in names])
+    profile = inputs.profile(
+        [((((name, name + ".py", 1)),), (1, 5), {"kind": "buffer", "device": name}) for name in names]
+    )
     path = t.write("p/m.prof", profile)
-    for command in (["summary", "--csv", t.folder()], ["export", "--format=csv", t.folder()], ["index", "--format=csv", t.folder()], ["top", "--csv", path],
-                    ["top", "--csv", "--by=file", path]):
+    for command in (
+        ["summary", "--csv", t.folder()],
+        ["export", "--format=csv", t.folder()],
+        ["index", "--format=csv", t.folder()],
+        ["top", "--csv", path],
+        ["top", "--csv", "--by=file", path],
+    ):
         status, out, errors = told(t, *command)
         equal(status, 0, (command, errors))
         rows = list(csv.reader(io.StringIO(out.decode(), newline="")))
         cells = [cell for row in rows for cell in row]
         for cell in cells:
-            assert not re.match("[=+@\t\r\n＝＋－＠]", cell) and (not cell.startswith("-") or re.fullmatch(r"-[\d.]+(e[+-]?\d+)?", cell)), (command, cell)
+            assert not re.match("[=+@\t\r\n＝＋－＠]", cell) and (
+                not cell.startswith("-") or re.fullmatch(r"-[\d.]+(e[+-]?\d+)?", cell)
+            ), (command, cell)
         assert any(cell.startswith("'=1") for cell in cells), (command, cells[:60])

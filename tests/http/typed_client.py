@@ -9,6 +9,7 @@ generator. On the built-in demo every view of every tool and the lists are asked
 what it has. An answer must be of its generated type, and that, written as JSON again, must be the answer: nothing
 is lost, nothing is there that the types do not know. The last line is "N passed, N failed, N skipped".
 """
+
 import argparse
 import importlib
 import inspect
@@ -23,14 +24,32 @@ import fleet_story
 import harness
 
 PACKAGE = "memviewd_client"
-LISTS = ("/-/healthy", "/-/ready", "/api/v1/about", "/api/v1/tools", "/api/v1/devices", "/api/v1/live", "/api/v1/sessions")
-OF_A_SESSION = ("/api/v1/sessions/{session}", "/api/v1/sessions/{session}/modules", "/api/v1/sessions/{session}/profiles",
-                "/api/v1/oom", "/api/v1/oom/plan", "/api/v1/oom/text")
+LISTS = (
+    "/-/healthy",
+    "/-/ready",
+    "/api/v1/about",
+    "/api/v1/tools",
+    "/api/v1/devices",
+    "/api/v1/live",
+    "/api/v1/sessions",
+)
+OF_A_SESSION = (
+    "/api/v1/sessions/{session}",
+    "/api/v1/sessions/{session}/modules",
+    "/api/v1/sessions/{session}/profiles",
+    "/api/v1/oom",
+    "/api/v1/oom/plan",
+    "/api/v1/oom/text",
+)
 # What a view needs beside the session.
-ARGUMENTS = {"/api/v1/memory_profile/event": {"id": 0}, "/api/v1/memory_profile/block": {"id": 0}, "/api/v1/device_memory/callers": {"match": "."},
-             "/api/v1/device_memory/source": {"file": "train.py"}}
-OF_SNAPSHOTS = "/api/v1/memory_profile/block" # of blocks from before a recording; the demo has no such snapshot
-FLEET = "/api/v1/fleet/" # views of all sessions together
+ARGUMENTS = {
+    "/api/v1/memory_profile/event": {"id": 0},
+    "/api/v1/memory_profile/block": {"id": 0},
+    "/api/v1/device_memory/callers": {"match": "."},
+    "/api/v1/device_memory/source": {"file": "train.py"},
+}
+OF_SNAPSHOTS = "/api/v1/memory_profile/block"  # of blocks from before a recording; the demo has no such snapshot
+FLEET = "/api/v1/fleet/"  # views of all sessions together
 
 
 def is_of_two(path):
@@ -42,27 +61,54 @@ def generate(folder):
     os.makedirs(folder, exist_ok=True)
     config = os.path.join(folder, "config.yaml")
     with open(config, "w", encoding="utf-8") as file:
-        json.dump({"post_hooks": [], "content_type_overrides": {
-            "application/vnd.google.protobuf+gzip": "application/octet-stream"}}, file)
-    made = subprocess.run([os.path.join(os.path.dirname(sys.executable), "openapi-python-client"), "generate",
-                           "--path", os.path.join(harness.ROOT, "docs", "openapi.yaml"), "--config", config, "--meta", "none",
-                           "--output-path", os.path.join(folder, PACKAGE), "--overwrite"],
-                          capture_output=True, text=True, check=False)
+        json.dump(
+            {
+                "post_hooks": [],
+                "content_type_overrides": {"application/vnd.google.protobuf+gzip": "application/octet-stream"},
+            },
+            file,
+        )
+    made = subprocess.run(
+        [
+            os.path.join(os.path.dirname(sys.executable), "openapi-python-client"),
+            "generate",
+            "--path",
+            os.path.join(harness.ROOT, "docs", "openapi.yaml"),
+            "--config",
+            config,
+            "--meta",
+            "none",
+            "--output-path",
+            os.path.join(folder, PACKAGE),
+            "--overwrite",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     said = made.stdout + made.stderr
     assert made.returncode == 0, said
     # The generator sends every body as application/octet-stream; all else has to be understood.
     unknown = re.findall(r"Unsupported content type (\S+)", said)
-    assert said.count("WARNING") == len(unknown) and set(unknown) <= {"text/plain", "text/markdown", "application/x-ndjson"} and "Unable to" not in said, said
+    assert (
+        said.count("WARNING") == len(unknown)
+        and set(unknown) <= {"text/plain", "text/markdown", "application/x-ndjson"}
+        and "Unable to" not in said
+    ), said
 
 
 class Client:
     def __init__(self, url):
-        self.client = importlib.import_module(PACKAGE).Client(base_url=url.rstrip("/"), timeout=harness.PATIENCE_SECONDS)
+        self.client = importlib.import_module(PACKAGE).Client(
+            base_url=url.rstrip("/"), timeout=harness.PATIENCE_SECONDS
+        )
         self.problem = importlib.import_module(f"{PACKAGE}.models").Problem
 
     @staticmethod
     def operation(path, method="get"):
-        return importlib.import_module(f"{PACKAGE}.api.default.{method}_" + "_".join(re.findall(r"\w+", path))).sync_detailed
+        return importlib.import_module(
+            f"{PACKAGE}.api.default.{method}_" + "_".join(re.findall(r"\w+", path))
+        ).sync_detailed
 
     def ask(self, path, method="get", **arguments):
         """(status, value of the generated type); raises where the answer does not fit its type"""

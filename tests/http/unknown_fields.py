@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fields that our messages do not have, of every type, at every level of every format of protobuf: they change no answer. Newer
-writers add some at any time."""
+"""Fields that our messages do not have, of every type, at every level of every format of protobuf: they change no
+answer. Newer writers add some at any time."""
+
 import gzip
 import json
 import os
@@ -11,8 +12,24 @@ import inputs
 from harness import FIXTURES, ROOT, equal
 
 # The number behind the last of the real message, where a field will be added next.
-NEXT = {"XSpace": 5, "XPlane": 7, "XLine": 12, "XEvent": 6, "XStat": 8, "XEventMetadata": 7, "XStatMetadata": 4, "HloProto": 4, "Profile": 16, "ValueType": 3,
-        "Sample": 4, "Label": 5, "Mapping": 11, "Location": 6, "Line": 4, "Function": 6}
+NEXT = {
+    "XSpace": 5,
+    "XPlane": 7,
+    "XLine": 12,
+    "XEvent": 6,
+    "XStat": 8,
+    "XEventMetadata": 7,
+    "XStatMetadata": 4,
+    "HloProto": 4,
+    "Profile": 16,
+    "ValueType": 3,
+    "Sample": 4,
+    "Label": 5,
+    "Mapping": 11,
+    "Location": 6,
+    "Line": 4,
+    "Function": 6,
+}
 FAR = (777, 15000, (1 << 29) - 1)
 # Different in each copy of a file.
 OF_FILE = {"id", "file_id", "file", "file_bytes", "modified_at", "content_sha256", "session", "session_id", "host"}
@@ -27,7 +44,11 @@ def messages():
         with open(os.path.join(ROOT, "proto", name), encoding="utf-8") as file:
             text = re.sub(r"//[^\n]*", "", file.read())
         stack = []
-        for token in re.finditer(r"\b(message|enum|oneof|service)\s+(\w+)\s*\{|\{|\}|map<\s*\w+\s*,\s*(\w+)\s*>\s*(\w+)\s*=\s*(\d+)|(?:repeated\s+|optional\s+)?([\w.]+)\s+(\w+)\s*=\s*(\d+)\s*[\[;]", text):
+        for token in re.finditer(
+            r"\b(message|enum|oneof|service)\s+(\w+)\s*\{|\{|\}|map<\s*\w+\s*,\s*(\w+)\s*>\s*(\w+)\s*=\s*(\d+)|"
+            r"(?:repeated\s+|optional\s+)?([\w.]+)\s+(\w+)\s*=\s*(\d+)\s*[\[;]",
+            text,
+        ):
             word = token.group(0)
             if word == "}":
                 stack.pop()
@@ -46,7 +67,7 @@ def messages():
     for fields in found.values():
         for number, (name, kind) in fields.items():
             fields[number] = (name, kind if kind in found else None)
-    found["XStat"][6] = ("bytes_value", "HloProto") # of a trace the programs; anything else is told by read()
+    found["XStat"][6] = ("bytes_value", "HloProto")  # of a trace the programs; anything else is told by read()
     return found
 
 
@@ -99,7 +120,7 @@ def levels_of(data, message, path=(), found=None):
     found = {} if found is None else found
     found[path] = message
     if path[-1:] == ("bytes_value",):
-        return found # the levels below, of programs, have a test of their own
+        return found  # the levels below, of programs, have a test of their own
     for number, kind, _, payload in fields_of(data):
         name, inner = MESSAGES[message].get(number, ("", None))
         if inner and kind == 2 and not (name == "bytes_value" and not is_program(payload)):
@@ -113,7 +134,7 @@ def mutated(data, message, where, add, path=()):
     for number, kind, whole, payload in fields_of(data):
         name, inner = MESSAGES[message].get(number, ("", None))
         is_message = inner and kind == 2 and not (name == "bytes_value" and not is_program(payload))
-        if is_message and (where is None or where[:len(path) + 1] == path + (name,)):
+        if is_message and (where is None or where[: len(path) + 1] == path + (name,)):
             body += inputs.block(number, mutated(payload, inner, where, add, path + (name,)))
         else:
             body += whole
@@ -122,8 +143,13 @@ def mutated(data, message, where, add, path=()):
 
 def unknown(number):
     """{type: a field of it}"""
-    return {"varint": inputs.number(number, 1 << 60), "fixed64": inputs.varint(number << 3 | 1) + b"\xff" * 8, "fixed32": inputs.varint(number << 3 | 5) + b"\x0a" * 4,
-            "bytes": inputs.block(number, b"\x0a\x03abc\x12\x01x" * 3), "empty": inputs.block(number, b"")}
+    return {
+        "varint": inputs.number(number, 1 << 60),
+        "fixed64": inputs.varint(number << 3 | 1) + b"\xff" * 8,
+        "fixed32": inputs.varint(number << 3 | 5) + b"\x0a" * 4,
+        "bytes": inputs.block(number, b"\x0a\x03abc\x12\x01x" * 3),
+        "empty": inputs.block(number, b""),
+    }
 
 
 def variants(data, message):
@@ -134,25 +160,40 @@ def variants(data, message):
         numbers = {NEXT.get(inner, 777), FAR[len(path) % len(FAR)]}
         for number in numbers:
             for kind, field in unknown(number).items():
-                for place, add in (("begin", lambda _, body, field=field: field + body), ("end", lambda _, body, field=field: body + field)):
-                    made["-".join((".".join(path) or "top", str(number), kind, place))] = mutated(data, message, path, add)
+                for place, add in (
+                    ("begin", lambda _, body, field=field: field + body),
+                    ("end", lambda _, body, field=field: body + field),
+                ):
+                    made["-".join((".".join(path) or "top", str(number), kind, place))] = mutated(
+                        data, message, path, add
+                    )
     made["top-long"] = inputs.block(FAR[0], bytes(range(256)) * 2000) + data
     for number in FAR:
         every = b"".join(unknown(number).values())
         made[f"everywhere-{number}"] = mutated(data, message, None, lambda _, body: every + body + every)
         made[f"many-{number}"] = every * 20 + data + every * 20
-    made["everywhere-next"] = mutated(data, message, None, lambda kind, body: b"".join(unknown(NEXT.get(kind, 777)).values()) + body)
+    made["everywhere-next"] = mutated(
+        data, message, None, lambda kind, body: b"".join(unknown(NEXT.get(kind, 777)).values()) + body
+    )
     return levels, made
 
 
 def answers(t, folder, names):
     """{name: rows}"""
-    done = subprocess.run([t.binary, "index", "--objects=-", folder], input="".join(f"{folder}/{name}\n" for name in names), capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        [t.binary, "index", "--objects=-", folder],
+        input="".join(f"{folder}/{name}\n" for name in names),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     equal(done.returncode, 0, done.stderr[-2000:])
     found = {name: [] for name in names}
     for line in done.stdout.splitlines():
         name = json.loads(line)["file"]
-        found[name].append({key: value for key, value in json.loads(line.replace(name, "…")).items() if key not in OF_FILE})
+        found[name].append(
+            {key: value for key, value in json.loads(line.replace(name, "…")).items() if key not in OF_FILE}
+        )
     return found
 
 
@@ -169,18 +210,40 @@ def check(t, path, message, ending):
     assert expected and any(row["verdict"] for row in expected), expected
     bad = [name for name, rows in found.items() if rows != expected]
     equal(bad[:10], [], f"{len(bad)} of {len(found)} of {path}")
-    all_at_once = {"as-it-was": data, **{name: bytes_of for name, bytes_of in made.items() if name.startswith(("every", "many"))}}
+    all_at_once = {
+        "as-it-was": data,
+        **{name: bytes_of for name, bytes_of in made.items() if name.startswith(("every", "many"))},
+    }
     for name, bytes_of in all_at_once.items():
-        t.write(f"{name}/file{ending}", bytes_of) # of one name, of which ids are made
+        t.write(f"{name}/file{ending}", bytes_of)  # of one name, of which ids are made
     for command in (("whose", "--json"), ("summary", "--csv")):
-        told = {name: t.run(command[0], os.path.join(folder, name, "file" + ending), *command[1:]).stdout.replace(f"/{name}/", "/…/") for name in all_at_once}
+        told = {
+            name: t.run(command[0], os.path.join(folder, name, "file" + ending), *command[1:]).stdout.replace(
+                f"/{name}/", "/…/"
+            )
+            for name in all_at_once
+        }
         equal([name for name, text in told.items() if text != told["as-it-was"]], [], command)
     return levels
 
 
 def test_programs(t):
-    levels = check(t, os.path.join(FIXTURES, "dumps", "d-tile-padding", "module_0179.jit_f.cl_1014260217.after_optimizations.hlo.pb"), "HloProto", ".hlo.pb")
-    assert {"HloProto", "HloModuleProto", "HloComputationProto", "HloInstructionProto", "ShapeProto", "BufferAssignmentProto", "BufferAllocationProto", "LogicalBufferProto"} <= set(levels.values()), levels
+    levels = check(
+        t,
+        os.path.join(FIXTURES, "dumps", "d-tile-padding", "module_0179.jit_f.cl_1014260217.after_optimizations.hlo.pb"),
+        "HloProto",
+        ".hlo.pb",
+    )
+    assert {
+        "HloProto",
+        "HloModuleProto",
+        "HloComputationProto",
+        "HloInstructionProto",
+        "ShapeProto",
+        "BufferAssignmentProto",
+        "BufferAllocationProto",
+        "LogicalBufferProto",
+    } <= set(levels.values()), levels
 
 
 def test_profiles(t):
@@ -190,6 +253,16 @@ def test_profiles(t):
 
 def test_traces(t):
     trace = os.path.join(FIXTURES, "logdir")
-    path = min((os.path.join(at, name) for at, _, names in os.walk(trace) for name in names if re.search(r"\.xplane\.pb(\.gz)?$", name)), key=os.path.getsize)
+    path = min(
+        (
+            os.path.join(at, name)
+            for at, _, names in os.walk(trace)
+            for name in names
+            if re.search(r"\.xplane\.pb(\.gz)?$", name)
+        ),
+        key=os.path.getsize,
+    )
     levels = check(t, path, "XSpace", ".xplane.pb")
-    assert {"XSpace", "XPlane", "XLine", "XEvent", "XStat", "XEventMetadata", "XStatMetadata"} <= set(levels.values()), levels
+    assert {"XSpace", "XPlane", "XLine", "XEvent", "XStat", "XEventMetadata", "XStatMetadata"} <= set(
+        levels.values()
+    ), levels

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Traces, dumps and other files that a reader gives: opened like those of a folder, kept in memory alone."""
+
 import concurrent.futures
 import gzip
 import hashlib
@@ -39,17 +40,24 @@ def files_below(folder):
 
 
 def test_a_trace_answers_as_one_in_a_folder_does(t):
-    trace = inputs.xspace({("jit_one", 5): inputs.hlo_proto("jit_one", 40), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)})
+    trace = inputs.xspace(
+        {("jit_one", 5): inputs.hlo_proto("jit_one", 40), ("jit_two", 6): inputs.hlo_proto("jit_two", 6)}
+    )
     t.write("plugins/profile/run/h.xplane.pb", trace + inputs.memory_plane(40))
     daemon = t.serve(t.folder())
     watched = daemon.sessions()["run"]["id"]
-    for name, data in (("h.xplane.pb", trace + inputs.memory_plane(40)),
-                       ("h.xplane.pb.gz", gzip.compress(trace + inputs.memory_plane(40))), ("what.bin", trace + inputs.memory_plane(40))):
+    for name, data in (
+        ("h.xplane.pb", trace + inputs.memory_plane(40)),
+        ("h.xplane.pb.gz", gzip.compress(trace + inputs.memory_plane(40))),
+        ("what.bin", trace + inputs.memory_plane(40)),
+    ):
         given = add(daemon, name, data)["id"]
         session = sessions_of(daemon, given)[0]
         equal((session["kind"], session["modified_at_ms"]), ("trace", None), name)
-        rows = [[(row["name"], row["spaces"]) for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]]
-                for session in (watched, given)]
+        rows = [
+            [(row["name"], row["spaces"]) for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]]
+            for session in (watched, given)
+        ]
         equal(rows[1], rows[0], name)
         for path in ("memory_viewer/buffers", "memory_profile/timeline", "memory_profile/live"):
             answers = [daemon.get_json(f"/api/v1/{path}", session=session)["data"] for session in (watched, given)]
@@ -66,9 +74,15 @@ def test_a_dump_with_its_error_text_is_one_session(t):
     equal(sessions[0]["failure"], failure)
     verdicts = [daemon.get_json("/api/v1/oom", session=session)["failures"] for session in (watched, given)]
     equal(verdicts[1], verdicts[0])
-    totals = [[row["spaces"] for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]] for session in (watched, given)]
+    totals = [
+        [row["spaces"] for row in daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]]
+        for session in (watched, given)
+    ]
     equal(totals[1], totals[0])
-    peaks = [daemon.get_json("/api/v1/memory_viewer/summary", session=session)["data"]["spaces"] for session in (watched, given)]
+    peaks = [
+        daemon.get_json("/api/v1/memory_viewer/summary", session=session)["data"]["spaces"]
+        for session in (watched, given)
+    ]
     equal(peaks[1], peaks[0])
 
 
@@ -78,7 +92,10 @@ def test_folders_of_what_was_given_are_sessions_each(t):
     given = add(daemon, "all/two/memory1.prof", t.fixture("memprof/memory1.prof"), given)["id"]
     given = add(daemon, "all/two/memory2.prof", t.fixture("memprof/memory2.prof"), given)["id"]
     rows = sessions_of(daemon, given)
-    equal({row["name"]: (row["kind"], row["profile_count"]) for row in rows}, {"all/one": ("dump", 0), "all/two": ("profiles", 2)})
+    equal(
+        {row["name"]: (row["kind"], row["profile_count"]) for row in rows},
+        {"all/one": ("dump", 0), "all/two": ("profiles", 2)},
+    )
     equal({row["id"] for row in rows}, {given, given + "-1"})
     series = next(row["id"] for row in rows if row["kind"] == "profiles")
     data = daemon.get_json("/api/v1/device_memory/series", session=series)["data"]
@@ -95,7 +112,9 @@ def test_a_set_is_named_by_what_is_in_it(t):
     equal(add(daemon, "a.hlo.pb", one, add(daemon, "b.hlo.pb", two)["id"])["id"], both)
     assert add(daemon, "c.hlo.pb", one)["id"] != first["id"]
     replaced = add(daemon, "a.hlo.pb", two, first["id"])
-    equal([(file["name"], file["sha256"]) for file in replaced["files"]], [("a.hlo.pb", hashlib.sha256(two).hexdigest())])
+    equal(
+        [(file["name"], file["sha256"]) for file in replaced["files"]], [("a.hlo.pb", hashlib.sha256(two).hexdigest())]
+    )
     equal(len(sessions_of(daemon, first["id"])), 1, "the earlier set stays as it was")
 
 
@@ -113,9 +132,26 @@ def test_nothing_is_stored_and_nothing_is_listed(t):
 
 def test_hostile_names_mean_no_other_place(t):
     daemon, program = t.serve(t.folder()), inputs.hlo_proto()
-    for name in ("..", "a/..", "../a.hlo.pb", "/etc/passwd", "a//b", "a/", ".hidden", "a/.b", "x/" * 16 + "a.hlo.pb", "a" * 256):
+    for name in (
+        "..",
+        "a/..",
+        "../a.hlo.pb",
+        "/etc/passwd",
+        "a//b",
+        "a/",
+        ".hidden",
+        "a/.b",
+        "x/" * 16 + "a.hlo.pb",
+        "a" * 256,
+    ):
         equal(add(daemon, name, program, status=400)["code"], "argument", name)
-    for name in ("%3Cimg%20src=x%3E.hlo.pb", "%1b%5B31m.hlo.pb", "%F0%9F%98%80.hlo.pb", "a%5Cb.hlo.pb", "%ff%fe.hlo.pb"):
+    for name in (
+        "%3Cimg%20src=x%3E.hlo.pb",
+        "%1b%5B31m.hlo.pb",
+        "%F0%9F%98%80.hlo.pb",
+        "a%5Cb.hlo.pb",
+        "%ff%fe.hlo.pb",
+    ):
         given = add(daemon, name, program)["id"]
         equal(daemon.get_json(f"/api/v1/sessions/{given}/modules")["total_count"], 1, name)
 
@@ -129,7 +165,9 @@ def test_hostile_bodies_are_refused_or_say_why_when_opened(t):
     for name, body, status in (("a.hlo.pb", good[:-20], 422), ("h.xplane.pb", inputs.trace()[:40], 422)):
         given = add(daemon, name, body)["id"]
         equal(daemon.ask(f"/api/v1/memory_viewer/summary?session={given}").status, status, name)
-    equal(daemon.get_json("/api/v1/memory_viewer/summary", session=add(daemon, "a.hlo.pb", good)["id"])["view"], "summary")
+    equal(
+        daemon.get_json("/api/v1/memory_viewer/summary", session=add(daemon, "a.hlo.pb", good)["id"])["view"], "summary"
+    )
 
 
 def test_who_waits_until_the_texts_of_a_set_are_read_leaves_room(t):
@@ -159,7 +197,10 @@ def test_a_log_beyond_the_limit_is_named_with_the_reason(t):
     equal([row["file"] for row in daemon.get_json(f"/api/v1/uploads/{beside}")["not_read"]], ["run/big.log.gz"])
     equal([row["file"] for row in daemon.get_json(f"/api/v1/sessions/{beside}")["not_read"]], ["run/big.log.gz"])
     wait_until(lambda: daemon.get_json("/api/v1/sessions")["not_read"], what="the reading of the folder's log")
-    equal([(row["file"], row["code"]) for row in daemon.get_json("/api/v1/sessions")["not_read"]], [("job/big.log.gz", "limit")])
+    equal(
+        [(row["file"], row["code"]) for row in daemon.get_json("/api/v1/sessions")["not_read"]],
+        [("job/big.log.gz", "limit")],
+    )
     equal(daemon.get_json(f"/api/v1/uploads/{add(daemon, 'small.log', LINE)['id']}")["not_read"], [])
 
 
@@ -176,7 +217,9 @@ def test_sigterm_does_not_wait_for_the_text_of_what_was_given(t):
         daemon.process.send_signal(signal.SIGTERM)
         asking.join()
         equal(daemon.process.wait(), 0, path)
-        is_listed = "not_read" in answers[0].json # else it took too long to come out of the text: the request itself is ended
+        is_listed = (
+            "not_read" in answers[0].json
+        )  # else it took too long to come out of the text: the request itself is ended
         told = answers[0].json["not_read"][0]["reason"] if is_listed else answers[0].json["detail"]
         assert "the daemon ends" in told or "is being stopped" in told, answers
 
@@ -207,7 +250,9 @@ def test_small_files_count_against_the_memory_too(t):
 def test_given_files_count_against_the_memory(t):
     daemon = t.serve(t.folder(), "--memory-limit=8")
     for at in range(6):
-        answer = daemon.ask(f"/api/v1/uploads?name={at}.xplane.pb", "POST", RAW, inputs.trace(f"jit_{at}", padding=3 << 20))
+        answer = daemon.ask(
+            f"/api/v1/uploads?name={at}.xplane.pb", "POST", RAW, inputs.trace(f"jit_{at}", padding=3 << 20)
+        )
         equal(answer.status, 201, f"the earlier ones make room: {answer.text}")
     equal(daemon.ask(f"/api/v1/uploads/{answer.json['id']}").status, 200)
     big = daemon.ask("/api/v1/uploads?name=big.hlo.pb", "POST", RAW, b"x" * (9 << 20))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which users of the machine are answered: the daemon's own and root, unless it is shared."""
+
 import ctypes
 import errno
 import os
@@ -41,19 +42,24 @@ def need_root():
 
 
 def ask_as(user, daemon, path=DATA, host=None, method="GET"):
-    """(status, body) of a request by a program of that user; IPv6 addresses on a socket of IPv6, those within it as well"""
+    """(status, body) of a request by a program of that user; IPv6 addresses on a socket of IPv6, those within it as
+    well"""
+
     def ask():
         host_or = host or daemon.host
         with socket.socket(socket.AF_INET6 if ":" in host_or else socket.AF_INET) as asking:
             asking.connect((host_or, daemon.port))
             body = "x" * 20000 if method == "POST" else ""
-            asking.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\n"
-                           f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+            asking.sendall(
+                f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: text/plain\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+            )
             received = b""
             while piece := asking.recv(65536):
                 received += piece
         head, _, rest = received.partition(b"\r\n\r\n")
         return head.split(b" ", 2)[1].decode() + " " + (rest[:1000].decode() if b"json" in head else "")
+
     status, _, body = as_user(user, ask).partition(" ")
     return int(status), body
 
@@ -129,7 +135,14 @@ def without_sock_diag():
     number, load, jump, give, refuse = 41, 0x20, 0x15, 0x06, 0x00050000 | errno.EAFNOSUPPORT
     if os.uname().machine != "x86_64":
         raise Skip("the filter is written for x86_64")
-    steps = ((load, 0, 0, 0), (jump, 0, 3, number), (load, 0, 0, 16), (jump, 0, 1, 16), (give, 0, 0, refuse), (give, 0, 0, 0x7fff0000))
+    steps = (
+        (load, 0, 0, 0),
+        (jump, 0, 3, number),
+        (load, 0, 0, 16),
+        (jump, 0, 1, 16),
+        (give, 0, 0, refuse),
+        (give, 0, 0, 0x7FFF0000),
+    )
     code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
     program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(steps), ctypes.addressof(code)))
     if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What happened, where the memory went, what will make it fit: GET /api/v1/verdict and memviewd explain."""
+
 import gzip
 import json
 import os
@@ -14,8 +15,10 @@ sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both h
 import made_snapshots  # noqa: E402
 
 GIB = 2**30
-LOAD = (b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
-        b"possible. There are 147.64M free, 0B reserved, and 147.64M reservable.\n")
+LOAD = (
+    b"E0101: Error loading program 'jit_step': Attempting to reserve 29.49G at the bottom of memory. That was not "
+    b"possible. There are 147.64M free, 0B reserved, and 147.64M reservable.\n"
+)
 
 
 def fixture_dump(t, name):
@@ -47,14 +50,23 @@ def test_a_dump_with_its_text(t):
     daemon = t.serve(os.path.join(t.fixtures, "dumps"))
     session = next(row["id"] for name, row in daemon.sessions().items() if name.endswith("h-long-context"))
     answer = daemon.get_json("/api/v1/verdict", session=session)
-    equal((answer["fits"], answer["cause"]["kind"], answer["report"], answer["module"]["session"]), ("no", "attention_logits", 1, session))
+    equal(
+        (answer["fits"], answer["cause"]["kind"], answer["report"], answer["module"]["session"]),
+        ("no", "attention_logits", 1, session),
+    )
     balances(answer)
     first = answer["advice"][0]
-    equal((first["kind"], first["change"], first["fits"], first["confidence"]), ("fused_attention", "without=attention_scores", "yes", "model"))
+    equal(
+        (first["kind"], first["change"], first["fits"], first["confidence"]),
+        ("fused_attention", "without=attention_scores", "yes", "model"),
+    )
     assert abs(first["lands_at_bytes"] - 4.95 * GIB) < 0.2 * 4.95 * GIB, first
     equal([advice for advice in answer["advice"] if advice["kind"] == "checkpoint"], [])
     shown = answer["evidence"][first["evidence"]["open"]]
-    equal([shown[key] for key in ("kind", "tool", "filter", "sum_bytes")], ["buffers", "memory_viewer", "pattern:attention_scores", 64 * GIB])
+    equal(
+        [shown[key] for key in ("kind", "tool", "filter", "sum_bytes")],
+        ["buffers", "memory_viewer", "pattern:attention_scores", 64 * GIB],
+    )
     equal([step for step in answer["next_steps"] if "--xla_dump_to" in step["text"]], [])
     larger = daemon.get_json("/api/v1/verdict", session=session, capacity="v7x")
     equal((larger["fits"], larger["fit"]["source"]), ("yes", "as chosen"))
@@ -66,7 +78,6 @@ def test_a_dump_with_its_text(t):
         equal(printed[0]["answer"][key], answer[key], key)
 
 
-
 def test_a_text_that_names_none_of_several_programs(t):
     """it is not of any of them, which is said; whoever has a dump is not told how to make one"""
     for name, count in (("seed-matmul-327680", 1), ("h-long-context", 2)):
@@ -74,11 +85,16 @@ def test_a_text_that_names_none_of_several_programs(t):
         text = b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 12345678 bytes."
         (failure,) = explained(t, t.write("run/run.log", text))
         answer = failure["answer"]
-        assert (count == 2) == ("which of the 2 programs here it is of" in (answer["advice_sentence"] or "")), (count, answer["advice_sentence"])
+        assert (count == 2) == ("which of the 2 programs here it is of" in (answer["advice_sentence"] or "")), (
+            count,
+            answer["advice_sentence"],
+        )
         equal([step for step in answer["next_steps"] if "--xla_dump_to" in step["text"]], [])
+
 
 def test_a_persons_rules_come_first(t):
     """of the question, then those of the daemon's or the command's file; another question keeps its answer"""
+
     def held(answer):
         return {row["category"]: row["bytes"] for row in answer["categories"]}
 
@@ -117,8 +133,11 @@ def test_a_log_is_joined_with_its_dump(t):
     equal((answer["cause"]["kind"], answer["module"]["name"], answer["file"]), ("one_buffer", "jit_f", "run.log"))
 
 
-TORCH = (b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free. "
-         b"Of the allocated memory 70.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.\n")
+TORCH = (
+    b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB "
+    b"of which 1.00 GiB is free. "
+    b"Of the allocated memory 70.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated.\n"
+)
 
 
 def test_a_request_that_one_program_makes_is_its_failure(t):
@@ -126,7 +145,10 @@ def test_a_request_that_one_program_makes_is_its_failure(t):
     at = "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: "
     for name, elements in (("jit_small", 1 << 18), ("jit_step", 1 << 28), ("jit_large", 1 << 30)):
         t.write(f"dump/module_0001.{name}.after_optimizations.hlo.pb", hlo_proto(name, 8, elements))
-    for words in ("Out of memory while trying to allocate 2147483648 bytes.", "Out of memory allocating 2147483648 bytes."):
+    for words in (
+        "Out of memory while trying to allocate 2147483648 bytes.",
+        "Out of memory allocating 2147483648 bytes.",
+    ):
         (failure,) = explained(t, t.write("dump/run.log", (at + words).encode()))
         answer = failure["answer"]
         equal((answer["program"], answer["where_bytes"]), ("jit_step", 2 * GIB), words)
@@ -140,7 +162,9 @@ def test_processes_that_write_into_one_folder_are_told_apart(t):
     for stamp, elements in ((1700000000000001, 1 << 28), (1700000000000002, 1 << 20)):
         t.write(f"dump/{stamp}.module_0004.jit_step.after_optimizations.hlo.pb", hlo_proto("jit_step", 8, elements))
     t.write("dump/module_0004.jit_step.target_arguments.pb", target_arguments(5))
-    (failure,) = explained(t, t.write("dump/run.log", b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2147483648 bytes."))
+    (failure,) = explained(
+        t, t.write("dump/run.log", b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 2147483648 bytes.")
+    )
     equal((failure["answer"]["program"], failure["answer"]["where_bytes"]), ("jit_step", 2 * GIB))
     equal(failure["answer"]["fit"]["device"], "TPU v6e, from target_arguments.pb")
 
@@ -161,20 +185,38 @@ def test_a_trace_of_the_program_lies_elsewhere(t):
     t.write("dumps/one/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8, same))
     t.write("dumps/other/module_0001.jit_made.after_optimizations.hlo.pb", hlo_proto("jit_made", 8, total))
     t.write("dumps/small/module_0001.jit_small.after_optimizations.hlo.pb", hlo_proto("jit_small", 8))
-    for folder, name, elements in (("away/down/far", "jit_made", same), ("dumps/near", "jit_made", same), ("dumps/names", "jit_other", same),
-                                   ("dumps/none", "jit_made", same), ("dumps/totals", "jit_made", further), ("dumps/one", "jit_made", further),
-                                   ("dumps/same", "jit_small", 1024)):
+    for folder, name, elements in (
+        ("away/down/far", "jit_made", same),
+        ("dumps/near", "jit_made", same),
+        ("dumps/names", "jit_other", same),
+        ("dumps/none", "jit_made", same),
+        ("dumps/totals", "jit_made", further),
+        ("dumps/one", "jit_made", further),
+        ("dumps/same", "jit_small", 1024),
+    ):
         events = memory_plane(4) if folder != "dumps/none" else b""
-        t.write(f"{folder}/plugins/profile/run/host.xplane.pb", events + xspace({(name, 7): hlo_proto(name, 8, elements)}))
+        t.write(
+            f"{folder}/plugins/profile/run/host.xplane.pb", events + xspace({(name, 7): hlo_proto(name, 8, elements)})
+        )
     daemon = t.serve(t.folder())
     ids = {name: row["id"] for name, row in daemon.sessions().items()}
     answer = daemon.get_json("/api/v1/verdict", session=ids["dumps/one"])
-    equal((answer["trace_session"], [bar["kind"] for bar in answer["ledger"]["bars"]]), (ids["dumps/near/run"], ["plan", "allocator_peak"]))
+    equal(
+        (answer["trace_session"], [bar["kind"] for bar in answer["ledger"]["bars"]]),
+        (ids["dumps/near/run"], ["plan", "allocator_peak"]),
+    )
     note = next(note for note in answer["notes"] if note["kind"] == "elsewhere")
-    assert "dumps/near/plugins/profile/run/host.xplane.pb" in note["text"] and "2 sessions hold one; this is the nearest" in note["text"], note
+    assert (
+        "dumps/near/plugins/profile/run/host.xplane.pb" in note["text"]
+        and "2 sessions hold one; this is the nearest" in note["text"]
+    ), note
     for name in ("dumps/other", "dumps/small"):
         answer = daemon.get_json("/api/v1/verdict", session=ids[name])
-        equal((answer["trace_session"], [note for note in answer["notes"] if note["kind"] == "elsewhere"]), (None, []), name)
+        equal(
+            (answer["trace_session"], [note for note in answer["notes"] if note["kind"] == "elsewhere"]),
+            (None, []),
+            name,
+        )
     (found,) = [row for row in explained(t, t.folder()) if row["session"] == "dumps/one"]
     assert note in found["answer"]["notes"], found["answer"]["notes"]
 
@@ -190,7 +232,9 @@ def test_a_log_is_joined_with_a_dump_of_another_folder(t):
     ids = {name: row["id"] for name, row in daemon.sessions().items()}
     answer = daemon.get_json("/api/v1/verdict", session=ids["logs/run.log"])
     equal((answer["module"]["session"], answer["peak"]["bytes"]), (ids["dumps/seed"], 300 * GIB))
-    assert any("dumps/seed/module_" in note["text"] and "with the same total" in note["text"] for note in answer["notes"]), answer["notes"]
+    assert any(
+        "dumps/seed/module_" in note["text"] and "with the same total" in note["text"] for note in answer["notes"]
+    ), answer["notes"]
     equal(daemon.get_json("/api/v1/verdict", session=ids["logs/other.log"])["module"], None)
 
 
@@ -203,7 +247,9 @@ def test_the_chip_is_named(t):
     equal(failure["answer"]["fit"]["device"], None)
     copy_dump(t, "seed-matmul-327680", "dump")
     for file in os.listdir(os.path.join(t.folder(), "dump")):
-        t.write("dump/" + file.split(".after_opt")[0].split(".before_opt")[0] + ".target_arguments.pb", target_arguments(5))
+        t.write(
+            "dump/" + file.split(".after_opt")[0].split(".before_opt")[0] + ".target_arguments.pb", target_arguments(5)
+        )
     path = t.write("dump/run.log", text)
     (failure,) = explained(t, path)
     equal(failure["answer"]["fit"]["device"], "TPU v6e, from target_arguments.pb")
@@ -214,8 +260,10 @@ def test_the_chip_is_named(t):
 
 def test_a_device_without_a_kind_is_no_chip(t):
     trace = xspace({("jit_made", 7): hlo_proto("jit_made", 8)})
-    for name, facts, device in (("kind", {"device_type_string": "TPU v6 Lite", "memory_size": 2**35}, "TPU v6 Lite, recorded in the trace"),
-                                ("none", {"memory_size": 2**35}, None)):
+    for name, facts, device in (
+        ("kind", {"device_type_string": "TPU v6 Lite", "memory_size": 2**35}, "TPU v6 Lite, recorded in the trace"),
+        ("none", {"memory_size": 2**35}, None),
+    ):
         path = t.write(f"{name}/host.xplane.pb", trace + device_plane("/device:TPU:0", facts))
         (found,) = explained(t, path)
         equal((found["answer"]["fit"]["device"], found["answer"]["fit"]["capacity_bytes"] is not None), (device, True))
@@ -258,7 +306,10 @@ def test_what_fits(t):
     folder = os.path.join(t.fixtures, "modules", "mlp-adam")
     (found,) = explained(t, "--capacity=v5e", folder)
     answer = found["answer"]
-    equal((answer["fits"], answer["fit"]["over_bytes"], answer["report"] if "report" in answer else None), ("yes", 0, None))
+    equal(
+        (answer["fits"], answer["fit"]["over_bytes"], answer["report"] if "report" in answer else None),
+        ("yes", 0, None),
+    )
     equal(answer["fit"]["free_bytes"], answer["fit"]["capacity_bytes"] - answer["fit"]["needed_bytes"])
     balances(answer)
     text = t.run("explain", "--capacity=v5e", folder).stdout
@@ -285,24 +336,35 @@ def test_profiles_alone(t):
 
 def test_memory_that_is_taken_in_advance(t):
     cubin = b"Failed to load in-memory CUBIN: CUDA_ERROR_OUT_OF_MEMORY: out of memory\n"
-    for front, back, call in ((b"XlaRuntimeError: INTERNAL: ", b"", "XLA_PYTHON_CLIENT_MEM_FRACTION"),
-                              (b"", b"  File \"/opt/tensorflow/python/eager/execute.py\", line 5\n", "TF_FORCE_GPU_ALLOW_GROWTH")):
+    for front, back, call in (
+        (b"XlaRuntimeError: INTERNAL: ", b"", "XLA_PYTHON_CLIENT_MEM_FRACTION"),
+        (b"", b'  File "/opt/tensorflow/python/eager/execute.py", line 5\n', "TF_FORCE_GPU_ALLOW_GROWTH"),
+    ):
         (failure,) = explained(t, t.write("run.log", front + cubin + back))
         answer = failure["answer"]
         equal((answer["cause"]["kind"], answer["cause"]["confidence"]), ("preallocation", "guess"), call)
         (reserve,) = [advice["do"] for advice in answer["advice"] if advice["kind"] == "preallocation"]
-        assert call in reserve and "CUDA_MODULE_LOADING=LAZY" in [advice["do"] for advice in answer["advice"]], answer["advice"]
+        assert call in reserve and "CUDA_MODULE_LOADING=LAZY" in [advice["do"] for advice in answer["advice"]], answer[
+            "advice"
+        ]
     (failure,) = explained(t, t.write("run.log", b"RuntimeError: CUDA error: out of memory\n"))
     equal([advice for advice in failure["answer"]["advice"] if advice["confidence"] != "guess"], [])
 
 
 def test_what_helps_is_said_once(t):
     """as advice, and the next steps show more; a heading has something below it"""
-    texts = {"torch": (b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total capacity of 23.65 GiB of "
-                       b"which 1.66 GiB is free. Of the allocated memory 12.09 GiB is allocated by PyTorch, and 4.84 GiB is reserved by "
-                       b"PyTorch but unallocated.\n", "expandable_segments:True"),
-             "killed": (b"iter 144\nKilled\n", "workers"),
-             "shm": (b"DataLoader worker (pid 4711) is killed by signal: Bus error.\n", "--shm-size")}
+    texts = {
+        "torch": (
+            b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total capacity of "
+            b"23.65 GiB of "
+            b"which 1.66 GiB is free. Of the allocated memory 12.09 GiB is allocated by PyTorch, and 4.84 GiB is "
+            b"reserved by "
+            b"PyTorch but unallocated.\n",
+            "expandable_segments:True",
+        ),
+        "killed": (b"iter 144\nKilled\n", "workers"),
+        "shm": (b"DataLoader worker (pid 4711) is killed by signal: Bus error.\n", "--shm-size"),
+    }
     for name, (text, word) in texts.items():
         path = t.write(f"{name}.log", text)
         (failure,) = explained(t, path)
@@ -318,11 +380,16 @@ def test_programs_that_take_more_than_arrays(t):
     for array, programs, kind in ((GIB, 5 * GIB, "too_many_programs"), (5 * GIB, GIB, "live_arrays")):
         folder = f"of-{kind}"
         t.write(f"{folder}/run.log", LOAD)
-        t.write(f"{folder}/memory.prof", profile([((place,), (1, array), {"kind": "buffer"}), ((place,), (1, programs), {"kind": "executable"})]))
+        t.write(
+            f"{folder}/memory.prof",
+            profile([((place,), (1, array), {"kind": "buffer"}), ((place,), (1, programs), {"kind": "executable"})]),
+        )
         daemon = t.serve(os.path.join(t.folder(), folder))
         session = next(row["id"] for row in daemon.sessions().values() if row["kind"] == "text")
         answer = daemon.get_json("/api/v1/verdict", session=session)
-        equal((answer["cause"]["kind"], answer["cause"]["bytes"] == programs), (kind, kind == "too_many_programs"), kind)
+        equal(
+            (answer["cause"]["kind"], answer["cause"]["bytes"] == programs), (kind, kind == "too_many_programs"), kind
+        )
         equal([bar["kind"] for bar in answer["ledger"]["bars"]], ["live_arrays", "programs"], kind)
         (failure,) = explained(t, os.path.join(t.folder(), folder, "run.log"))
         equal((failure["answer"]["cause"], failure["answer"]["ledger"]), (answer["cause"], answer["ledger"]), kind)
@@ -330,13 +397,18 @@ def test_programs_that_take_more_than_arrays(t):
 
 # ---- what cannot be read is named -----------------------------------------------------
 
+
 def refused_files():
     """{path: (bytes, word of the reason)}: each alone says nothing of memory"""
     whole = gzip.compress(profile([((("f", "train.py", 1),), (1, GIB), {})]))
     snapshot = pickle.dumps(made_snapshots.made(1, 1, 120, 100), 4)
-    return {"prof/memory.prof": (whole[:len(whole) // 2], "cut"), "pickle/rank0.pickle": (snapshot[:len(snapshot) // 2], "ends"),
-            "packed/rank0.pickle.gz": (gzip.compress(snapshot)[:200], "cut"), "empty/host.xplane.pb": (b"", "empty"),
-            "hlo/jit_step.hlo.pb": (b"", "empty")}
+    return {
+        "prof/memory.prof": (whole[: len(whole) // 2], "cut"),
+        "pickle/rank0.pickle": (snapshot[: len(snapshot) // 2], "ends"),
+        "packed/rank0.pickle.gz": (gzip.compress(snapshot)[:200], "cut"),
+        "empty/host.xplane.pb": (b"", "empty"),
+        "hlo/jit_step.hlo.pb": (b"", "empty"),
+    }
 
 
 def test_what_cannot_be_read_is_named_and_never_told_as_absent(t):
@@ -361,30 +433,43 @@ def test_what_cannot_be_read_is_named_and_never_told_as_absent(t):
 def test_each_host_that_cannot_be_read_is_named(t):
     """of a session without a program, whose first host is sound; XSpace and snapshots"""
     snapshot = pickle.dumps(made_snapshots.made(3, 2, 60, 50))
-    for at, (files, lost) in enumerate((({"a.xplane.pb": memory_plane(4), "b.xplane.pb": memory_plane(4)[:500], "c.xplane.pb": b"\xff" * 100}, 2),
-                                        ({"rank0.pickle": snapshot, "rank1.pickle": snapshot[:len(snapshot) // 3]}, 1))):
+    for at, (files, lost) in enumerate(
+        (
+            ({"a.xplane.pb": memory_plane(4), "b.xplane.pb": memory_plane(4)[:500], "c.xplane.pb": b"\xff" * 100}, 2),
+            ({"rank0.pickle": snapshot, "rank1.pickle": snapshot[: len(snapshot) // 3]}, 1),
+        )
+    ):
         for name, data in files.items():
             folder = os.path.dirname(t.write(f"{at}/{name}", data))
         (answer,) = explained(t, folder)
-        equal([row["file"] for row in sorted(answer["answer"]["not_read"], key=lambda row: row["file"])], sorted(files)[-lost:])
+        equal(
+            [row["file"] for row in sorted(answer["answer"]["not_read"], key=lambda row: row["file"])],
+            sorted(files)[-lost:],
+        )
         assert all(row["reason"] for row in answer["answer"]["not_read"]), answer["answer"]["not_read"]
 
 
 def test_a_verdict_names_what_it_lacks(t):
-    """a log is explained without the profile beside it that cannot be read, and says so; the log is what was named, and was read"""
+    """a log is explained without the profile beside it that cannot be read, and says so; the log is what was named, and
+    was read"""
     t.write("job/run.log", LOAD)
     t.write("job/memory.prof", refused_files()["prof/memory.prof"][0])
     process = t.run("explain", os.path.join(t.folder(), "job", "run.log"))
     equal((process.returncode, process.stderr), (0, ""))
     assert "Note: memory.prof could not be read: the gzip stream is cut" in process.stdout, process.stdout
     daemon = t.serve(t.folder())
-    answer = daemon.get_json("/api/v1/verdict", session=next(row["id"] for row in daemon.sessions().values() if row["kind"] == "text"))
+    answer = daemon.get_json(
+        "/api/v1/verdict", session=next(row["id"] for row in daemon.sessions().values() if row["kind"] == "text")
+    )
     (row,) = answer["not_read"]
     equal((row["file"], row["code"]), ("job/memory.prof", "truncated"))
     assert row["reason"].startswith("the gzip stream is cut at byte "), row
     assert row["sentence"].startswith(f"{row['file']} could not be read: {row['reason']}"), row
     t.write("job/memory.prof", profile([((("f", "train.py", 1),), (1, GIB), {})]))
-    wait_until(lambda: daemon.get_json("/api/v1/verdict", session=answer["session"])["not_read"] == [], what="the whole profile")
+    wait_until(
+        lambda: daemon.get_json("/api/v1/verdict", session=answer["session"])["not_read"] == [],
+        what="the whole profile",
+    )
 
 
 def test_a_verdict_without_room_is_503_or_names_what_found_none(t):

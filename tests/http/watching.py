@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changes on a local disk is listed at once, though a scan of all would find it much later; and what is so costly, lost or
-refused that it cannot be told is found by scans."""
+"""What changes on a local disk is listed at once, though a scan of all would find it much later; and what is so costly,
+lost or refused that it cannot be told is found by scans."""
+
 import ctypes
 import os
 import shutil
@@ -84,7 +85,9 @@ def test_renamed_removed_and_made_anew(t):
     wait_until(lambda: daemon.sessions()["other"]["host_count"] == 2, what="what was added to it")
     shutil.rmtree(os.path.join(place, "run00004"))
     t.write("plugins/profile/run00004/i.xplane.pb", TRACE)
-    wait_until(lambda: [host["name"] for host in daemon.sessions()["run00004"]["hosts"]] == ["i"], what="the one made anew")
+    wait_until(
+        lambda: [host["name"] for host in daemon.sessions()["run00004"]["hosts"]] == ["i"], what="the one made anew"
+    )
     os.rename(os.path.join(t.folder(), "plugins"), os.path.join(t.folder("outside"), "plugins"))
     wait_until(lambda: not daemon.sessions(), what="the end of all")
     wait_until(lambda: figure(daemon, WATCHED) == figure(daemon, FOLDERS) == 1, what="the end of their watches")
@@ -186,6 +189,8 @@ def test_as_many_are_watched_as_may_be(t):
 
 def test_without_any_watch_scans_find_it(t):
     daemon = t.serve("--share", t.folder(), before=with_limit("max_inotify_instances", 0))
-    equal((daemon.sessions(), figure(daemon, WATCHED), daemon.log().count("max_user_instances")), ({}, 0, 1), daemon.log())
+    equal(
+        (daemon.sessions(), figure(daemon, WATCHED), daemon.log().count("max_user_instances")), ({}, 0, 1), daemon.log()
+    )
     t.write("plugins/profile/run/h.xplane.pb", TRACE)
     wait_until(lambda: list(daemon.sessions()) == ["run"], what="the session")

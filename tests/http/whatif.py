@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd whatif: what changes would save, in a terminal, as JSON and over the API; and what is refused."""
+
 import os
 import urllib.parse
 
@@ -45,7 +46,13 @@ def test_changes_in_a_terminal_and_as_json(t):
     for change in module["changes"]:
         assert change["confidence"] in ("exact", "model", "bound", "guess") and change["reason"], change
     text = t.run("whatif", mlp(t), *both).stdout
-    for words in ("These changes together save", "  cast=*:bf16 saves", "  batch=0.5 saves", "astype(jnp.bfloat16)", "(model)"):
+    for words in (
+        "These changes together save",
+        "  cast=*:bf16 saves",
+        "  batch=0.5 saves",
+        "astype(jnp.bfloat16)",
+        "(model)",
+    ):
         assert words in text, text
 
 
@@ -68,9 +75,14 @@ def test_sets_that_fit(t):
 
 
 def test_what_is_wrong_is_told(t):
-    for change, words in (("batches=0.5", 'did you mean "batch"'), ("batch=0.3333", "no whole number"),
-                          ("unpad=nothing_here", "nothing has this name"), ("cast=*", "it is written cast=GLOB:bf16"),
-                          ("x", "Known: donate"), ("donate=all", "donated already")):
+    for change, words in (
+        ("batches=0.5", 'did you mean "batch"'),
+        ("batch=0.3333", "no whole number"),
+        ("unpad=nothing_here", "nothing has this name"),
+        ("cast=*", "it is written cast=GLOB:bf16"),
+        ("x", "Known: donate"),
+        ("donate=all", "donated already"),
+    ):
         process = t.run("whatif", mlp(t), f"--change={change}")
         equal((process.returncode, process.stdout), (2, ""), process.stderr)
         assert words in process.stderr and process.stderr.count("\n") == 1, process.stderr
@@ -88,7 +100,14 @@ def test_what_is_wrong_is_told(t):
 
 
 def test_sizes_are_read_as_people_write_them(t):
-    for text, size in (("1GiB", 1 << 30), ("1G", 1 << 30), ("0.5MiB", MIB // 2), ("4096", 4096), ("4096B", 4096), ("2T", 2 << 40)):
+    for text, size in (
+        ("1GiB", 1 << 30),
+        ("1G", 1 << 30),
+        ("0.5MiB", MIB // 2),
+        ("4096", 4096),
+        ("4096B", 4096),
+        ("2T", 2 << 40),
+    ):
         equal(answer_of(t, f"--capacity={text}")["capacity_bytes"], size, text)
 
 
@@ -101,12 +120,18 @@ def test_the_api_gives_the_same(t):
         answer = ask(daemon, about, changes)
         equal(answer.status, 200, answer)
         equal(answer.json["data"], answer_of(t, *(f"--change={change}" for change in changes)), changes)
-    orders = [ask(daemon, about, changes).json["data"]["changes"][0]["change"]
-              for changes in (("batch=0.5", "cast=*:bf16"), ("cast=*:bf16", "batch=0.5"))]
+    orders = [
+        ask(daemon, about, changes).json["data"]["changes"][0]["change"]
+        for changes in (("batch=0.5", "cast=*:bf16"), ("cast=*:bf16", "batch=0.5"))
+    ]
     equal(orders, ["batch=0.5", "cast=*:bf16"])
-    for changes, more, words in ((("batches=1",), {}, "did you mean"), (("batch=0.5",) * 33, {}, "at most 32"),
-                                 ((), {"fit": 1}, "capacity_bytes"), ((), {"capacity_bytes": -1}, "capacity_bytes"),
-                                 ((), {"rows": 100000}, "rows")):
+    for changes, more, words in (
+        (("batches=1",), {}, "did you mean"),
+        (("batch=0.5",) * 33, {}, "at most 32"),
+        ((), {"fit": 1}, "capacity_bytes"),
+        ((), {"capacity_bytes": -1}, "capacity_bytes"),
+        ((), {"rows": 100000}, "rows"),
+    ):
         answer = ask(daemon, about, changes, **more)
         equal(answer.status, 400, answer)
         assert words in answer.text, answer.text
@@ -115,7 +140,9 @@ def test_the_api_gives_the_same(t):
     equal((len(fit["curve"]["bytes_before"]), len(fit["rows"]) <= 5), (min(8, fit["curve"]["step_count"]), True))
     whole = ask(daemon, about, ("batch=0.5",), width=4096).json["data"]["curve"]
     part = ask(daemon, about, ("batch=0.5",), width=4096, **{"from": 1, "to": 3}).json["data"]["curve"]
-    equal({key: part[key] for key in ("step", "bytes_before", "bytes_after")},
-          {key: whole[key][1:3] for key in ("step", "bytes_before", "bytes_after")})
+    equal(
+        {key: part[key] for key in ("step", "bytes_before", "bytes_after")},
+        {key: whole[key][1:3] for key in ("step", "bytes_before", "bytes_after")},
+    )
     equal(ask(daemon, about, width=8, **{"from": 7, "to": 3}).json["data"]["curve"], None)
     equal(fit["fit"], answer_of(t, "--fit", f"--capacity={before // 2}")["fit"])

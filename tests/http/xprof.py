@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """XProf's surface: its addresses and its manners. Its figures are held against the recorded answers by
 tests/golden."""
+
 import os
 
 import inputs
@@ -30,8 +31,9 @@ def test_with_and_without_the_prefix_and_a_last_slash(t):
     for path in ("/runs", "/runs/", PREFIX + "/runs", PREFIX + "/runs/"):
         equal(daemon.get_json(path), daemon.get_json("/runs"), path)
     equal(daemon.ask(PREFIX + "/version").text, "2.24.2")
-    equal(sorted(daemon.get_json(PREFIX + "/config")),
-          ["enableTabNameLabel", "hideCaptureProfileButton", "srcPathPrefix"])
+    equal(
+        sorted(daemon.get_json(PREFIX + "/config")), ["enableTabNameLabel", "hideCaptureProfileButton", "srcPathPrefix"]
+    )
 
 
 def test_links_to_its_pages_lead_to_ours(t):
@@ -41,10 +43,18 @@ def test_links_to_its_pages_lead_to_ours(t):
     hosts = {row["name"]: row["id"] for row in daemon.get_json(f"/api/v1/sessions/{session}")["hosts"]}
     for path in ("/memory_viewer", "/memory_viewer/", PREFIX + "/memory_viewer", "/memory_profile"):
         tool = path.strip("/").rpartition("/")[2]
-        for query, more in (("", ""), ("&tag=memory_viewer&host=b.host", f"&host={hosts['b.host']}"), ("&host=none", ""),
-                            ("&module_name=jit_one(5)", f"&module={modules['jit_one']}")):
+        for query, more in (
+            ("", ""),
+            ("&tag=memory_viewer&host=b.host", f"&host={hosts['b.host']}"),
+            ("&host=none", ""),
+            ("&module_name=jit_one(5)", f"&module={modules['jit_one']}"),
+        ):
             answer = daemon.ask(f"{path}?run=train/2026_01_02{query}")
-            equal((answer.status, answer.headers["location"]), (302, f"/?tool={tool}&session={session}{more}"), (path, query))
+            equal(
+                (answer.status, answer.headers["location"]),
+                (302, f"/?tool={tool}&session={session}{more}"),
+                (path, query),
+            )
     for query in ("", "?run=none", "?run=empty", "?run=x&session_path=/etc"):
         answer = daemon.ask("/memory_viewer" + query)
         equal((answer.status, answer.headers["location"]), (302, "/?tool=home"), query)
@@ -59,8 +69,10 @@ def test_links_to_its_pages_lead_to_ours(t):
 
 def test_hosts_and_tools(t):
     daemon = logdir(t)
-    equal(daemon.get_json("/hosts", run="train/2026_01_02", tag="memory_viewer"),
-          [{"hostname": "a"}, {"hostname": "b.host"}])
+    equal(
+        daemon.get_json("/hosts", run="train/2026_01_02", tag="memory_viewer"),
+        [{"hostname": "a"}, {"hostname": "b.host"}],
+    )
     equal(daemon.get_json("/hosts", run="empty"), [])
     equal(daemon.get_json("/run_tools", run="train/2026_01_02"), ["memory_viewer"])
     for run in ("2026_01_01", "empty", "broken"):
@@ -86,7 +98,9 @@ def test_programs_of_several_hosts_are_listed_once(t):
 
 
 def test_modules_are_listed_by_the_alphabet(t):
-    programs = {(name, at + 1): inputs.hlo_proto(name, 10 - at) for at, name in enumerate(("jit_b", "jit_a", "jit__z", "jit_B"))}
+    programs = {
+        (name, at + 1): inputs.hlo_proto(name, 10 - at) for at, name in enumerate(("jit_b", "jit_a", "jit__z", "jit_B"))
+    }
     t.write("plugins/profile/run/h.xplane.pb", inputs.xspace(programs))
     daemon = t.serve(f"--logdir={t.folder()}")
     equal(daemon.ask("/module_list?run=run").text, "jit_B(4),jit__z(3),jit_a(2),jit_b(1)")
@@ -164,8 +178,16 @@ def test_session_path_and_run_path_choose_below_the_logdir(t):
 def test_session_path_and_run_path_lead_nowhere_else(t):
     daemon = logdir(t)
     run = "train/plugins/profile/2026_01_02"
-    for path in ("/", "/etc", t.folder() + "x", os.path.join(t.folder(), "..", "x"),
-                 os.path.join(t.folder(), "train/../../.."), "gs://bucket/x", ".", run):
+    for path in (
+        "/",
+        "/etc",
+        t.folder() + "x",
+        os.path.join(t.folder(), "..", "x"),
+        os.path.join(t.folder(), "train/../../.."),
+        "gs://bucket/x",
+        ".",
+        run,
+    ):
         for name in ("session_path", "run_path"):
             for route in ("/runs", "/hosts", "/module_list", "/data", "/run_tools"):
                 answer = daemon.ask(f"{route}?run=2026_01_02&{name}={path}")
@@ -183,6 +205,7 @@ def test_the_prefix_of_a_proxy_does_not_matter(t):
 
 def test_packed_traces_are_hosts_too(t):
     import gzip
+
     t.write("plugins/profile/packed/h.xplane.pb.gz", gzip.compress(inputs.trace("jit_packed", 9)))
     daemon = t.serve(t.folder())
     equal(daemon.get_json("/hosts", run="packed"), [{"hostname": "h"}])
@@ -197,7 +220,9 @@ def test_our_views_say_the_same_after_an_answer_that_needed_no_owners(t):
     session = next(each["id"] for each in daemon.get_json("/api/v1/sessions")["sessions"] if "train" in each["name"])
     modules = daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"]
     module = next(each["id"] for each in modules if each["name"].startswith("jit_one"))
-    paths = [f"/api/v1/memory_viewer/{view}?session={session}&module={module}" for view in ("whose", "summary", "buffers")]
+    paths = [
+        f"/api/v1/memory_viewer/{view}?session={session}&module={module}" for view in ("whose", "summary", "buffers")
+    ]
     after = [daemon.get_json(path) for path in paths]
     other = t.serve(f"--logdir={t.folder()}")
     equal([other.get_json(path) for path in paths], after)

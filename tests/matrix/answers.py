@@ -7,9 +7,11 @@ Both are asked the same: every view that docs/openapi.yaml lists, in each of its
 tests/fixtures and of the data in --shared, and every command of commands.py, as text and as JSON, about every folder
 and file there. Each difference is named by question and path of the member ("/api/v1/verdict $.fit.over_bytes gone"),
 counted, with one example. Evidence of a verdict stands in place of its number, and a member that is null is one that is
-absent; where the new program writes one, it is named too. `--allow`: those that are meant to differ, by what is printed of them. `--only`: questions
-with TEXT in their name. Exit status 1 with a difference that is not allowed; the last line is "N asked, N differ".
+absent; where the new program writes one, it is named too. `--allow`: those that are meant to differ, by what is printed
+of them. `--only`: questions with TEXT in their name. Exit status 1 with a difference that is not allowed; the last line
+is "N asked, N differ".
 """
+
 import argparse
 import collections
 import concurrent.futures
@@ -29,7 +31,16 @@ from harness import Daemon, wait_until
 from members import nulls, with_evidence, without_nulls
 
 # What differs from one request, and from one start, to the next.
-OF_THE_MOMENT = {"request_id", "started_at_ms", "last_scan_ms", "scan_generation", "generated_at", "took_ms", "commit", "version"}
+OF_THE_MOMENT = {
+    "request_id",
+    "started_at_ms",
+    "last_scan_ms",
+    "scan_generation",
+    "generated_at",
+    "took_ms",
+    "commit",
+    "version",
+}
 SHOWN = 160  # letters of an example
 FORMATS = ("text", "markdown", "csv", "ndjson")
 
@@ -89,7 +100,9 @@ class Found:
     def note(self, question, about, old, new):
         """old, new: (status, text)"""
         self.asked += 1
-        is_of_lines = question.split()[0] in rules.LINES or (question.endswith(" ndjson") and new[0] == 200)  # a refusal is an object
+        is_of_lines = question.split()[0] in rules.LINES or (
+            question.endswith(" ndjson") and new[0] == 200
+        )  # a refusal is an object
         rows = list(text_differences(old[1], new[1], is_of_lines))
         rows += [("", "another status", old[0], new[0])] if old[0] != new[0] else []
         for path, what, before, after in rows:
@@ -111,6 +124,7 @@ class Found:
 
 # ---- the daemon ----
 
+
 def formats_of(document):
     """{path: formats besides JSON}"""
     found = {}
@@ -131,7 +145,9 @@ class Served:
     def ask(self, address):
         try:
             answer = self.daemon.ask(address, connection=self.connection)
-        except http.client.RemoteDisconnected:  # it was idle for as long as the other daemon took; one that is gone refuses
+        except (
+            http.client.RemoteDisconnected
+        ):  # it was idle for as long as the other daemon took; one that is gone refuses
             self.connection.close()
             answer = self.daemon.ask(address, connection=self.connection)
         return answer.status, answer.body.decode(errors="replace")
@@ -145,7 +161,9 @@ def addresses(session, other, formats):
         if "{session}" in path:
             values.pop("session")
         for form in [None, *formats.get(path, [])]:
-            query = "&".join(f"{name}={value}" for name, value in {**values, **({"format": form} if form else {})}.items())
+            query = "&".join(
+                f"{name}={value}" for name, value in {**values, **({"format": form} if form else {})}.items()
+            )
             yield path + (f" {form}" if form else ""), f"{place}?{query}"
 
 
@@ -170,6 +188,7 @@ def compare_views(options, roots, found):
 
 # ---- the commands ----
 
+
 def inputs(roots):
     """folders two levels below a root, and files beside them"""
     for root in roots:
@@ -179,12 +198,20 @@ def inputs(roots):
 
 
 def compare_commands(options, roots, found):
-    rows = [(command, form, path) for path in inputs(roots) for command in commands.COMMANDS for form in (0, 1)
-            if options.only in f"{command} {('text', 'json')[form]}"]
+    rows = [
+        (command, form, path)
+        for path in inputs(roots)
+        for command in commands.COMMANDS
+        for form in (0, 1)
+        if options.only in f"{command} {('text', 'json')[form]}"
+    ]
 
     def tried(row):
         command, form, path = row
-        done = [commands.ask(binary, commands.COMMANDS[command][form], path, path) for binary in (options.old, options.binary)]
+        done = [
+            commands.ask(binary, commands.COMMANDS[command][form], path, path)
+            for binary in (options.old, options.binary)
+        ]
         return [(each.returncode, each.stdout) for each in done]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands that read files: how each is asked, as text and as JSON."""
+
 import re
 import resource
 import subprocess
@@ -37,12 +38,21 @@ def least_room(binary):
     low, high = 1, 4096
     while low < high:
         middle = (low + high) // 2
-        done = subprocess.run([binary, "summary", "--help"], capture_output=True, preexec_fn=limited(middle << 20), check=False)
+        done = subprocess.run(
+            [binary, "summary", "--help"], capture_output=True, preexec_fn=limited(middle << 20), check=False
+        )
         low, high = (low, middle) if done.returncode == 0 else (middle + 1, high)
     return low << 20
 
 
 def ask(binary, words, path, whole, room=None):
     """`path` and `whole` stand where the words say so; `room`: bytes of address space that the process has"""
-    return subprocess.run([binary, *[{PATH: path, WHOLE: whole}.get(word, word) for word in words]], capture_output=True, text=True, errors="replace",
-                          timeout=HANGS_SECONDS, preexec_fn=limited(room) if room else None, check=False)
+    return subprocess.run(
+        [binary, *[{PATH: path, WHOLE: whole}.get(word, word) for word in words]],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=HANGS_SECONDS,
+        preexec_fn=limited(room) if room else None,
+        check=False,
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every kind of input, small, large, and damaged so that it is refused. Made here or taken from tests/fixtures."""
+
 import dataclasses
 import functools
 import gzip
@@ -32,9 +33,10 @@ def fixture(path):
 class Kind:
     """One kind of input: a file, or with `folder` that file in a folder of such a name, which is what is asked about.
 
-    `plain()` makes the bytes before packing, `large()` some that need much memory, `damage(bytes)` what is refused. `beside`:
-    {name: bytes} of sound files in the same folder: the folder can be read then, but for the file.
+    `plain()` makes the bytes before packing, `large()` some that need much memory, `damage(bytes)` what is refused.
+    `beside`: {name: bytes} of sound files in the same folder: the folder can be read then, but for the file.
     """
+
     name: str
     file: str
     plain: object
@@ -44,20 +46,20 @@ class Kind:
     folder: str = ""
     beside: object = dict
     is_text: bool = False  # any bytes are such a file: neither cut nor damaged can be seen of it
-    is_deep: bool = True   # large(), packed, needs much memory to be read
+    is_deep: bool = True  # large(), packed, needs much memory to be read
 
     def bytes(self):
         return gzip.compress(self.plain(), 6, mtime=0) if self.is_packed else self.plain()
 
     def cut(self):
         whole = self.bytes()
-        return whole[:len(whole) // 3]
+        return whole[: len(whole) // 3]
 
     def damaged(self):
         whole = self.bytes()
         if self.is_packed:  # the middle of the stream
             middle = len(whole) // 2
-            return whole[:middle] + bytes(byte ^ 0xA5 for byte in whole[middle:middle + 40]) + whole[middle + 40:]
+            return whole[:middle] + bytes(byte ^ 0xA5 for byte in whole[middle : middle + 40]) + whole[middle + 40 :]
         return self.damage(whole)
 
     def foreign(self):
@@ -70,7 +72,7 @@ class Kind:
 def overwritten(data):
     """lengths in the program, or in what stands there, become such that run past the end"""
     middle = len(data) * 3 // 4
-    return data[:middle] + b"\xff" * 60 + data[middle + 60:]
+    return data[:middle] + b"\xff" * 60 + data[middle + 60 :]
 
 
 def interrupted(data):
@@ -88,7 +90,7 @@ def unopened(data):
 def no_members(data):
     """a zip archive whose list of members is overwritten"""
     at = data.rfind(b"PK\x01\x02")
-    return data[:at] + b"\0" * 30 + data[at + 30:]
+    return data[:at] + b"\0" * 30 + data[at + 30 :]
 
 
 def ranks(made):
@@ -135,7 +137,9 @@ def large_program():
 
 @functools.cache
 def large_profile():
-    return inputs.profile([((("f", "/a/x.py", 3), (f"g{at}", "/a/x.py", at)), (1, 64), {"kind": "buffer"}) for at in range(LARGE_TIMES)])
+    return inputs.profile(
+        [((("f", "/a/x.py", 3), (f"g{at}", "/a/x.py", at)), (1, 64), {"kind": "buffer"}) for at in range(LARGE_TIMES)]
+    )
 
 
 def profile():
@@ -149,7 +153,9 @@ def log():
 def large_text(data):
     """the same instructions over and over, under other names"""
     head, _, tail = data.partition(b"\n}")
-    return head + b"".join(b"\n  added.%d = f32[8]{0} parameter(0)" % at for at in range(LARGE_TIMES * 6)) + b"\n}" + tail
+    return (
+        head + b"".join(b"\n  added.%d = f32[8]{0} parameter(0)" % at for at in range(LARGE_TIMES * 6)) + b"\n}" + tail
+    )
 
 
 STEM = "module_0001.jit_made.after_optimizations"
@@ -161,20 +167,68 @@ KINDS = (
     Kind("dump-file", STEM + ".hlo.pb", inputs.hlo_proto, large_program, overwritten),
     Kind("dump-file.gz", STEM + ".hlo.pb.gz", inputs.hlo_proto, large_program, None, is_packed=True),
     Kind("dump-folder", STEM + ".hlo.pb", inputs.hlo_proto, large_program, overwritten, folder="dump"),
-    Kind("mixed-folder", STEM + ".hlo.pb", inputs.hlo_proto, large_program, overwritten, folder="dump",
-         beside=lambda: {"module_0002.jit_sound.after_optimizations.hlo.pb": inputs.hlo_proto("jit_sound")}),
-    Kind("program-text", os.path.basename(PROGRAM_TEXT), lambda: fixture(PROGRAM_TEXT), lambda: large_text(fixture(PROGRAM_TEXT)),
-         lambda data: data.replace(b" = ", b" = (", 3)),
-    Kind("plan-text", os.path.basename(PLAN_TEXT), lambda: fixture(PLAN_TEXT), lambda: fixture(PLAN_TEXT),
-         lambda data: data.replace(b"allocation ", b"\xff\xff", 100), is_deep=False),
-    Kind("plan", "buffer_assignment.pb", lambda: fixture("texts/buffer_assignment.pb"), lambda: inputs.buffer_assignment(LARGE_INSTRUCTIONS), overwritten),
+    Kind(
+        "mixed-folder",
+        STEM + ".hlo.pb",
+        inputs.hlo_proto,
+        large_program,
+        overwritten,
+        folder="dump",
+        beside=lambda: {"module_0002.jit_sound.after_optimizations.hlo.pb": inputs.hlo_proto("jit_sound")},
+    ),
+    Kind(
+        "program-text",
+        os.path.basename(PROGRAM_TEXT),
+        lambda: fixture(PROGRAM_TEXT),
+        lambda: large_text(fixture(PROGRAM_TEXT)),
+        lambda data: data.replace(b" = ", b" = (", 3),
+    ),
+    Kind(
+        "plan-text",
+        os.path.basename(PLAN_TEXT),
+        lambda: fixture(PLAN_TEXT),
+        lambda: fixture(PLAN_TEXT),
+        lambda data: data.replace(b"allocation ", b"\xff\xff", 100),
+        is_deep=False,
+    ),
+    Kind(
+        "plan",
+        "buffer_assignment.pb",
+        lambda: fixture("texts/buffer_assignment.pb"),
+        lambda: inputs.buffer_assignment(LARGE_INSTRUCTIONS),
+        overwritten,
+    ),
     Kind("profile", "memory1.prof", profile, large_profile, overwritten),
     Kind("profile.gz", "memory.prof", profile, large_profile, None, is_packed=True),
-    Kind("pickle", "rank0.pickle", lambda: pickle.dumps(snapshot(), 4), lambda: pickle.dumps(large_snapshot(), 4), unopened),
-    Kind("pickle.gz", "rank0.pickle.gz", lambda: pickle.dumps(snapshot(), 4), lambda: pickle.dumps(large_snapshot(), 4), None, is_packed=True),
-    Kind("snapshot-json", "rank0.json", lambda: json.dumps(snapshot()).encode(), lambda: json.dumps(large_snapshot()).encode(), interrupted),
-    Kind("snapshot-zip", "rank0.zip", lambda: snapshot_forms.zipped(rank0_pickle=pickle.dumps(snapshot(), 4)),
-         lambda: snapshot_forms.zipped(rank0_pickle=pickle.dumps(large_snapshot(), 4)), no_members),
+    Kind(
+        "pickle",
+        "rank0.pickle",
+        lambda: pickle.dumps(snapshot(), 4),
+        lambda: pickle.dumps(large_snapshot(), 4),
+        unopened,
+    ),
+    Kind(
+        "pickle.gz",
+        "rank0.pickle.gz",
+        lambda: pickle.dumps(snapshot(), 4),
+        lambda: pickle.dumps(large_snapshot(), 4),
+        None,
+        is_packed=True,
+    ),
+    Kind(
+        "snapshot-json",
+        "rank0.json",
+        lambda: json.dumps(snapshot()).encode(),
+        lambda: json.dumps(large_snapshot()).encode(),
+        interrupted,
+    ),
+    Kind(
+        "snapshot-zip",
+        "rank0.zip",
+        lambda: snapshot_forms.zipped(rank0_pickle=pickle.dumps(snapshot(), 4)),
+        lambda: snapshot_forms.zipped(rank0_pickle=pickle.dumps(large_snapshot(), 4)),
+        no_members,
+    ),
     Kind("snapshot-archive", "ranks.zip", lambda: ranks(snapshot()), lambda: ranks(large_snapshot()), no_members),
     Kind("torch-trace", "h.pt.trace.json", trace_of_torch, large_trace_of_torch, interrupted),
     Kind("torch-trace.gz", "h.pt.trace.json.gz", trace_of_torch, large_trace_of_torch, None, is_packed=True),
@@ -187,7 +241,14 @@ STATES = ("whole", "cut", "empty", "damaged", "foreign", "gone", "no-room")
 
 def bytes_of(kind, state):
     """None: the file is gone, or a link to nothing; not None: its bytes"""
-    makers = {"whole": kind.bytes, "cut": kind.cut, "empty": bytes, "damaged": kind.damaged, "foreign": kind.foreign, "no-room": kind.grown}
+    makers = {
+        "whole": kind.bytes,
+        "cut": kind.cut,
+        "empty": bytes,
+        "damaged": kind.damaged,
+        "foreign": kind.foreign,
+        "no-room": kind.grown,
+    }
     return makers[state]() if state in makers else None
 
 

@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every answer about an input that is not whole has to say."""
+
 import json
 import re
 
 from members import nulls  # kinds.py sets the path to it
 
-LINES = {"index"}  # writes a table as one object a line: its columns are there in every line, null where nothing is known
+LINES = {
+    "index"
+}  # writes a table as one object a line: its columns are there in every line, null where nothing is known
 ABSENT = "no plan, trace or profile is here"
 PLACE = re.compile(r"\bbyte (\d+)|\bline \d+|offset_bytes\D{0,3}\d")
 PLACED = ("cut", "damaged")  # states in which the place is known, too
 TWICE = re.compile(r"\bbyte (\d+)\b[^\n]*, at byte \1\b|, at byte (\d+)[^\n,;]*, at byte \2\b")
 REASON = re.compile(
-    r"\bbyte \d+|is empty|cut\b|ends in the middle|damaged|the system has no|the file needs|memory-limit|[Nn]o such file|is not a |not a profile"
-    r"|neither |it looks like|could not be|cannot be|runs past|line \d+: |not recognised|changed while")
+    r"\bbyte \d+|is empty|cut\b|ends in the middle|damaged|the system has no|the file needs|memory-limit|[Nn]o such "
+    r"file|is not a |not a profile"
+    r"|neither |it looks like|could not be|cannot be|runs past|line \d+: |not recognised|changed while"
+)
 # What a command or view says of kinds that it is not about, whole or not.
 OTHER_KIND = re.compile(
-    r"has no HLO module|not a profile \(profile\.proto\)|no device profile|no profiler trace|no error text or log|holds no profile"
-    r"|no buffer assignment|no program with its own memory|are (programs|device profiles|memory over time)|cannot be compared"
-    r"|there is no such failure|holds no memory events|no report of a plan|no memory of its own")
+    r"has no HLO module|not a profile \(profile\.proto\)|no device profile|no profiler trace|no error text or "
+    r"log|holds no profile"
+    r"|no buffer assignment|no program with its own memory|are (programs|device profiles|memory over time)|cannot be "
+    r"compared"
+    r"|there is no such failure|holds no memory events|no report of a plan|no memory of its own"
+)
 SANITIZER = re.compile(r"Sanitizer|runtime error:")
 
 
@@ -65,7 +73,12 @@ def command_faults(kind, state, command, is_json, whole, done):
     if TWICE.search(told):
         yield f"the place stands twice: {TWICE.search(told)[0]}"
     if state == "whole":
-        if "No such file" in told or command in ("explain", "summary", "index") and OTHER_KIND.search(told) is None and done.returncode == 2:
+        if (
+            "No such file" in told
+            or command in ("explain", "summary", "index")
+            and OTHER_KIND.search(told) is None
+            and done.returncode == 2
+        ):
             yield f"status {done.returncode} of a whole file: {done.stderr[-200:]}"
         return
     if kind.file not in told and not OTHER_KIND.search(told):
@@ -75,7 +88,11 @@ def command_faults(kind, state, command, is_json, whole, done):
         if done.returncode == 0:
             yield "status 0, where the whole file has another"
         return
-    if (done.returncode, done.stdout, done.stderr) == (whole.returncode, whole.stdout, whole.stderr) and state == "no-room":
+    if (done.returncode, done.stdout, done.stderr) == (
+        whole.returncode,
+        whole.stdout,
+        whole.stderr,
+    ) and state == "no-room":
         return  # there was room
     if not REASON.search(told):
         yield f"no reason: {told[-200:]!r}"
@@ -106,7 +123,13 @@ def view_faults(kind, state, whole, answer, is_told):
     if state == "whole" or whole.status != 200:
         return  # the view is not about such files
     if answer.status == 200:
-        if answer.body != whole.body and answer.tree is not None and not tells(answer.tree) and not is_told and not kind.beside():
+        if (
+            answer.body != whole.body
+            and answer.tree is not None
+            and not tells(answer.tree)
+            and not is_told
+            and not kind.beside()
+        ):
             yield "200 that tells nothing of it"
         return
     problem = answer.tree

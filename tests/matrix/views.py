@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The daemon's views of a session, as docs/openapi.yaml lists them."""
+
 import http.client
 import json
 import os
@@ -23,7 +24,11 @@ def of_sessions():
             continue
         parameters = [document.resolve(parameter) for parameter in operation["parameters"]]
         names = {parameter["name"] for parameter in parameters}
-        told = tuple(name for name in ("session", "a", "b") if name in names and (name == "session" or {"a", "b"} <= names and "session" not in names))
+        told = tuple(
+            name
+            for name in ("session", "a", "b")
+            if name in names and (name == "session" or {"a", "b"} <= names and "session" not in names)
+        )
         if told and not path.startswith("/api/v1/confirmations"):
             yield path, told, {name: VALUES[name] for name in sorted(names & set(VALUES))}
 
@@ -59,7 +64,11 @@ class Served:
 
     def is_of(self, row, pair):
         tag = "--".join(pair)
-        return row["name"] == tag or row["name"].startswith(tag + "/") or any(tag in str(host.get("name")) for host in row["hosts"])
+        return (
+            row["name"] == tag
+            or row["name"].startswith(tag + "/")
+            or any(tag in str(host.get("name")) for host in row["hosts"])
+        )
 
     def ask(self, address):
         for attempt in (0, 1):  # a connection may be closed between two requests

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`memviewd mcp` driven by the official Python SDK (`mcp` of PyPI): every tool and the resources, by both ways to begin.
+"""`memviewd mcp` driven by the official Python SDK (`mcp` of PyPI): every tool and the resources, by both ways to
+begin.
 
   client.py --binary build/release/memviewd
 
 The last line is "N passed, N failed, 0 skipped".
 """
+
 import argparse
 import asyncio
 import os
@@ -81,15 +83,20 @@ async def resources(client, command):
 
 
 async def at_once(client, command):
-    answers = await asyncio.gather(*[client.call_tool("find", {"filter": str(at)}) for at in range(20)], client.list_tools())
+    answers = await asyncio.gather(
+        *[client.call_tool("find", {"filter": str(at)}) for at in range(20)], client.list_tools()
+    )
     assert len(answers) == 21
 
 
 def command_of(binary, *words):
     async def run():
-        process = await asyncio.create_subprocess_exec(binary, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE)
+        process = await asyncio.create_subprocess_exec(
+            binary, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
         out, errors = await process.communicate()
         return (out + errors).decode()
+
     return run
 
 

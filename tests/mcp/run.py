@@ -3,9 +3,10 @@
 
   run.py --binary build/release/memviewd [--only TEXT]
 
-Each function of protocol.py and tools.py that begins with test_ is a test; it gets a folder of its own. The last line is
-"N passed, N failed, 0 skipped".
+Each function of protocol.py and tools.py that begins with test_ is a test; it gets a folder of its own. The last line
+is "N passed, N failed, 0 skipped".
 """
+
 import argparse
 import os
 import sys

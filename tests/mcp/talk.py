@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`memviewd mcp` as a process: lines that are sent to it, and what it answers."""
+
 import json
 import os
 import subprocess
@@ -29,8 +30,15 @@ class Talk:
 
     def send(self, *messages, roots=(DEMO,), options=(), before=None):
         """the responses to messages (values, or bytes as they are sent) that come all at once; then stdin ends"""
-        done = subprocess.run([self.binary, "mcp", *options, *roots], input=b"".join(map(line, messages)), capture_output=True,
-                              timeout=HANGS_SECONDS, cwd=self.folder, preexec_fn=before, check=False)
+        done = subprocess.run(
+            [self.binary, "mcp", *options, *roots],
+            input=b"".join(map(line, messages)),
+            capture_output=True,
+            timeout=HANGS_SECONDS,
+            cwd=self.folder,
+            preexec_fn=before,
+            check=False,
+        )
         assert done.returncode == 0, done
         assert done.stdout == b"" or done.stdout.endswith(b"\n"), done.stdout[-200:]
         return [checked(json.loads(each)) for each in done.stdout.splitlines()]
@@ -57,14 +65,20 @@ class Talk:
 
     def command(self, *words):
         """what the command itself prints: (stdout, stderr)"""
-        done = subprocess.run([self.binary, *words], capture_output=True, timeout=HANGS_SECONDS, cwd=self.folder, check=False)
+        done = subprocess.run(
+            [self.binary, *words], capture_output=True, timeout=HANGS_SECONDS, cwd=self.folder, check=False
+        )
         return done.stdout.decode(), done.stderr.decode()
 
 
 def rest_of(answer):
     """which `more` a cut answer names; None when it is whole"""
     last = answer["content"][-1]["text"]
-    return int(last.split("more=")[1].split(" ")[0]) if len(answer["content"]) > 1 and "for the rest call again" in last else None
+    return (
+        int(last.split("more=")[1].split(" ")[0])
+        if len(answer["content"]) > 1 and "for the rest call again" in last
+        else None
+    )
 
 
 def checked(response):
@@ -72,7 +86,10 @@ def checked(response):
     if isinstance(response, list):
         assert response, "an empty array"
         return [checked(each) for each in response]
-    assert response["jsonrpc"] == "2.0" and set(response) in ({"jsonrpc", "id", "result"}, {"jsonrpc", "id", "error"}), response
+    assert response["jsonrpc"] == "2.0" and set(response) in (
+        {"jsonrpc", "id", "result"},
+        {"jsonrpc", "id", "error"},
+    ), response
     if "error" in response:
         assert isinstance(response["error"]["code"], int) and response["error"]["message"], response
     return response

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tools: what they take, that they answer as the commands do, and what they may read."""
+
 import ctypes
 import errno
 import json
@@ -24,13 +25,20 @@ SAME = {
     "explain": ({"path": DUMP}, ["explain", DUMP]),
     "summary": ({"path": DUMP, "capacity": "80GiB"}, ["summary", "--capacity=80GiB", DUMP]),
     "whose": ({"path": DUMP}, ["whose", DUMP]),
-    "whatif": ({"path": DUMP, "change": ["checkpoint=*", "batch=0.5"], "capacity": "v5e"}, ["whatif", "--change=checkpoint=*", "--change=batch=0.5", "--capacity=v5e", DUMP]),
+    "whatif": (
+        {"path": DUMP, "change": ["checkpoint=*", "batch=0.5"], "capacity": "v5e"},
+        ["whatif", "--change=checkpoint=*", "--change=batch=0.5", "--capacity=v5e", DUMP],
+    ),
     "diff": ({"b": NEWER, "a": OLDER}, ["diff", OLDER, NEWER]),
-    "top": ({"path": NEWER, "base": OLDER, "by": "function", "limit": 5}, ["top", "--base=" + OLDER, "--by=function", "--limit=5", NEWER]),
+    "top": (
+        {"path": NEWER, "base": OLDER, "by": "function", "limit": 5},
+        ["top", "--base=" + OLDER, "--by=function", "--limit=5", NEWER],
+    ),
 }
 
 
 # ---- schemas ---------------------------------------------------------------------------
+
 
 def tools_of(talk):
     return {each["name"]: each for each in talk.result(request("tools/list"))["tools"]}
@@ -41,10 +49,18 @@ def test_the_tools_there_are(talk):
     assert set(tools) == {"find", *SAME}
     for tool in tools.values():
         schema = tool["inputSchema"]
-        assert tool["title"] and tool["annotations"]["readOnlyHint"] and schema["type"] == "object" and schema["additionalProperties"] is False, tool
+        assert (
+            tool["title"]
+            and tool["annotations"]["readOnlyHint"]
+            and schema["type"] == "object"
+            and schema["additionalProperties"] is False
+        ), tool
         assert set(schema["required"]) <= set(schema["properties"]), tool
         for name, each in schema["properties"].items():
-            assert each["description"] and each["type"] in ("string", "array", "integer", "boolean"), (tool["name"], name)
+            assert each["description"] and each["type"] in ("string", "array", "integer", "boolean"), (
+                tool["name"],
+                name,
+            )
             assert (each["type"] == "array") == ("items" in each)
 
 
@@ -67,20 +83,34 @@ def test_choices_are_those_of_the_document(talk):
 
 
 def test_wrong_arguments_are_named(talk):
-    cases = [("explain", {}, "explain wants path"), ("explain", {"path": 7}, "path must be a text"), ("explain", {"path": None}, "wants path"),
-             ("explain", {"path": DUMP, "pth": 1}, 'unknown argument "pth": explain takes path,'), ("explain", {"path": ""}, "empty path"),
-             ("explain", {"path": DUMP, "other_paths": "x"}, "list of texts"), ("explain", {"path": DUMP, "other_paths": [1]}, "list of texts"),
-             ("whatif", {"path": DUMP, "fit": "yes"}, "true or false"), ("summary", {"path": DUMP, "space": 1.5}, "whole number"),
-             ("whatif", {"path": DUMP, "change": ["donate=all"] * 65}, "more than 64"), ("find", {"format": "xml"}, "text or json"),
-             ("find", {"more": -1}, "whole number"), ("find", {"limit_bytes": "big"}, "whole number"), ("find", {"more": 1e300}, "whole number"),
-             ("explain", {"path": DUMP, "capacity": ""}, "--capacity wants a value"), ("whatif", {"path": DUMP, "change": ["nonsense=1"]}, "nonsense"),
-             ("top", {"path": NEWER, "by": "colour"}, "colour"), ("explain", {"path": "x" * 9000}, "too long"), ("whose", {"path": DUMP, "module": "--help"}, "no module")]
+    cases = [
+        ("explain", {}, "explain wants path"),
+        ("explain", {"path": 7}, "path must be a text"),
+        ("explain", {"path": None}, "wants path"),
+        ("explain", {"path": DUMP, "pth": 1}, 'unknown argument "pth": explain takes path,'),
+        ("explain", {"path": ""}, "empty path"),
+        ("explain", {"path": DUMP, "other_paths": "x"}, "list of texts"),
+        ("explain", {"path": DUMP, "other_paths": [1]}, "list of texts"),
+        ("whatif", {"path": DUMP, "fit": "yes"}, "true or false"),
+        ("summary", {"path": DUMP, "space": 1.5}, "whole number"),
+        ("whatif", {"path": DUMP, "change": ["donate=all"] * 65}, "more than 64"),
+        ("find", {"format": "xml"}, "text or json"),
+        ("find", {"more": -1}, "whole number"),
+        ("find", {"limit_bytes": "big"}, "whole number"),
+        ("find", {"more": 1e300}, "whole number"),
+        ("explain", {"path": DUMP, "capacity": ""}, "--capacity wants a value"),
+        ("whatif", {"path": DUMP, "change": ["nonsense=1"]}, "nonsense"),
+        ("top", {"path": NEWER, "by": "colour"}, "colour"),
+        ("explain", {"path": "x" * 9000}, "too long"),
+        ("whose", {"path": DUMP, "module": "--help"}, "no module"),
+    ]
     for tool, arguments, words in cases:
         answer = talk.result(call(tool, **arguments))
         assert answer["isError"] and words in answer["content"][0]["text"], (tool, arguments, answer)
 
 
 # ---- answers ---------------------------------------------------------------------------
+
 
 def test_a_tool_says_what_its_command_prints(talk):
     for tool, (arguments, words) in SAME.items():
@@ -92,10 +122,14 @@ def test_a_snapshot_of_pytorch_is_asked_by_each_tool(talk):
     path = os.path.join(talk.folder, "rank0.pickle")
     with open(path, "wb") as file:
         pickle.dump(made_snapshots.annotated(made_snapshots.made(1, 1, 120, 100)), file, 4)
-    cases = [("explain", {"path": path}, ["explain", path]), ("summary", {"path": path}, ["summary", path]), ("whose", {"path": path}, ["whose", path]),
-             ("top", {"path": path, "at": "end", "base_at": "start"}, ["top", "--at=end", "--base-at=start", path]),
-             ("whatif", {"path": path, "change": ["expandable_segments"]}, ["whatif", "--change=expandable_segments", path]),
-             ("diff", {"a": path, "b": path, "at": ["start", "end"]}, ["diff", "--at=start", "--at=end", path, path])]
+    cases = [
+        ("explain", {"path": path}, ["explain", path]),
+        ("summary", {"path": path}, ["summary", path]),
+        ("whose", {"path": path}, ["whose", path]),
+        ("top", {"path": path, "at": "end", "base_at": "start"}, ["top", "--at=end", "--base-at=start", path]),
+        ("whatif", {"path": path, "change": ["expandable_segments"]}, ["whatif", "--change=expandable_segments", path]),
+        ("diff", {"a": path, "b": path, "at": ["start", "end"]}, ["diff", "--at=start", "--at=end", path, path]),
+    ]
     for tool, arguments, words in cases:
         out, errors = talk.command(*words)
         assert out and talk.text(tool, roots=[talk.folder], **arguments) == out + errors, tool
@@ -116,7 +150,9 @@ def test_the_json_is_that_of_the_command(talk):
 def test_the_json_follows_the_document(talk):
     document = Document(OPENAPI)
     schemas = document.tree["components"]["schemas"]
-    whatif = talk.result(call("whatif", format="json", limit_bytes=65536, path=DUMP, change=["checkpoint=*"]))["structuredContent"]["modules"]
+    whatif = talk.result(call("whatif", format="json", limit_bytes=65536, path=DUMP, change=["checkpoint=*"]))[
+        "structuredContent"
+    ]["modules"]
     found = talk.result(call("find", format="json", limit_bytes=65536))["structuredContent"]
     for session in found["sessions"]:
         assert os.path.exists(session.pop("path")), session
@@ -146,8 +182,11 @@ def test_the_rest_is_that_of_the_same_answer(talk):
     whole = "".join(talk.command("explain", DUMP))
     first = talk.send(call("explain", path=DUMP, limit_bytes=1024, id=1))[0]["result"]
     more = rest_of(first)
-    responses = talk.send(call("explain", path=DUMP, limit_bytes=1024, id=1), call("explain", path=DUMP, more=more, limit_bytes=65536, id=2),
-                          call("whose", path=DUMP, more=more, limit_bytes=65536, id=3))
+    responses = talk.send(
+        call("explain", path=DUMP, limit_bytes=1024, id=1),
+        call("explain", path=DUMP, more=more, limit_bytes=65536, id=2),
+        call("whose", path=DUMP, more=more, limit_bytes=65536, id=3),
+    )
     texts = [each["result"]["content"][0]["text"] for each in responses]
     assert texts[0] + texts[1] == whole
     assert texts[2] == "".join(talk.command("whose", DUMP)).encode()[more:].decode()
@@ -162,10 +201,14 @@ def test_findings_are_answers_and_failures_are_errors(talk):
     with open(source, "rb") as file:
         data = file.read()
     with open(os.path.join(talk.folder, "cut.prof"), "wb") as file:
-        file.write(data[:len(data) // 2])
+        file.write(data[: len(data) // 2])
     answer = talk.result(call("top", path="cut.prof"), roots=[talk.folder])
     text = answer["content"][0]["text"]
-    assert answer["isError"] and os.path.join(talk.folder, "cut.prof") + ": " in text and re.search(r"at byte \d+|ends", text), answer
+    assert (
+        answer["isError"]
+        and os.path.join(talk.folder, "cut.prof") + ": " in text
+        and re.search(r"at byte \d+|ends", text)
+    ), answer
     assert "No such file" in talk.result(call("whose", path="nowhere"), roots=[talk.folder])["content"][0]["text"]
 
 
@@ -179,6 +222,7 @@ def test_category_rules_of_the_start_hold(talk):
 
 
 # ---- sessions --------------------------------------------------------------------------
+
 
 def test_find_names_what_the_other_tools_take(talk):
     found = talk.result(call("find", format="json"))["structuredContent"]["sessions"]
@@ -230,10 +274,14 @@ def test_resources_come_in_pages(talk):
         listed = talk.result(request("resources/list", cursor), roots=[talk.folder])
         names += [each["name"] for each in listed["resources"]]
         cursor = {"cursor": listed.get("nextCursor")}
-    assert pages == 3 and cursor["cursor"] is None and sorted(names) == [f"run{at:03}" for at in range(230)], (len(names), cursor)
+    assert pages == 3 and cursor["cursor"] is None and sorted(names) == [f"run{at:03}" for at in range(230)], (
+        len(names),
+        cursor,
+    )
 
 
 # ---- what may be read ------------------------------------------------------------------
+
 
 def test_only_what_lies_below_the_roots_is_read(talk):
     inside, outside = (os.path.join(talk.folder, name) for name in ("inside", "outside"))
@@ -244,29 +292,71 @@ def test_only_what_lies_below_the_roots_is_read(talk):
     os.mkdir(os.path.join(talk.folder, "inside-too"))
     os.mkfifo(os.path.join(inside, "pipe"))
     os.symlink(os.path.join(talk.folder, "nothing"), os.path.join(inside, "broken"))
-    refused = [outside, os.path.join(inside, "link"), os.path.join(inside, "..", "outside"), "../outside", "link", os.path.join(talk.folder, "inside-too"), "/etc/passwd",
-               "/proc/self/environ", "/nowhere", "/etc/../etc/passwd", os.path.join(talk.folder, "nothing"), os.path.join(inside, "..", "nothing"), "../nothing", "../outside/nothing", "../nothing/nothing",
-               "link/nothing", "broken", "broken/nothing", "dump/../../nothing", "dump/../link/nothing/"]
+    refused = [
+        outside,
+        os.path.join(inside, "link"),
+        os.path.join(inside, "..", "outside"),
+        "../outside",
+        "link",
+        os.path.join(talk.folder, "inside-too"),
+        "/etc/passwd",
+        "/proc/self/environ",
+        "/nowhere",
+        "/etc/../etc/passwd",
+        os.path.join(talk.folder, "nothing"),
+        os.path.join(inside, "..", "nothing"),
+        "../nothing",
+        "../outside/nothing",
+        "../nothing/nothing",
+        "link/nothing",
+        "broken",
+        "broken/nothing",
+        "dump/../../nothing",
+        "dump/../link/nothing/",
+    ]
     for path in refused:
-        for tool, arguments in (("explain", {"path": path}), ("explain", {"path": "dump", "other_paths": [path]}), ("top", {"path": "dump", "base": path}),
-                                ("diff", {"a": "dump", "b": path})):
+        for tool, arguments in (
+            ("explain", {"path": path}),
+            ("explain", {"path": "dump", "other_paths": [path]}),
+            ("top", {"path": "dump", "base": path}),
+            ("diff", {"a": "dump", "b": path}),
+        ):
             answer = talk.result(call(tool, **arguments), roots=[inside])
-            assert answer["isError"] and answer["content"][0]["text"] == f"{path}: this server reads only files in {inside}", (path, answer)
-    for path, words in (("pipe", "neither a file nor a folder"), ("-", "No such file"), ("dump/nothing", "No such file"), ("nothing/../../nothing", "No such file"),
-                        (os.path.join(inside, "nothing", "nothing"), "No such file"), ("dump/error.txt/nothing", "Not a directory"), ("x" * 300, "too long"),
-                        ("gs://bucket/x", "addresses are not read"), ("hf://a/b", "Hugging Face Hub is not read"), ("dump\x00", "")):
+            assert (
+                answer["isError"]
+                and answer["content"][0]["text"] == f"{path}: this server reads only files in {inside}"
+            ), (path, answer)
+    for path, words in (
+        ("pipe", "neither a file nor a folder"),
+        ("-", "No such file"),
+        ("dump/nothing", "No such file"),
+        ("nothing/../../nothing", "No such file"),
+        (os.path.join(inside, "nothing", "nothing"), "No such file"),
+        ("dump/error.txt/nothing", "Not a directory"),
+        ("x" * 300, "too long"),
+        ("gs://bucket/x", "addresses are not read"),
+        ("hf://a/b", "Hugging Face Hub is not read"),
+        ("dump\x00", ""),
+    ):
         answer = talk.result(call("explain", path=path), roots=[inside])
         assert answer["isError"] == (path != "dump\x00") and words in answer["content"][0]["text"], (path, answer)
-    for path in ("dump", "./dump", "file://" + os.path.join(inside, "dump"), os.path.join(inside, "dump"), os.path.join(inside, "dump", "..", "dump")):
+    for path in (
+        "dump",
+        "./dump",
+        "file://" + os.path.join(inside, "dump"),
+        os.path.join(inside, "dump"),
+        os.path.join(inside, "dump", "..", "dump"),
+    ):
         assert not talk.result(call("explain", path=path), roots=[inside])["isError"], path
     assert not talk.result(call("explain", path=outside), roots=[inside, outside])["isError"]
 
 
 def without_landlock():
-    """of this process: the kernel has no landlock_create_ruleset (a filter of seccomp); its number is the same on every machine"""
+    """of this process: the kernel has no landlock_create_ruleset (a filter of seccomp); its number is the same on every
+    machine"""
     libc = ctypes.CDLL(None, use_errno=True)
     load, jump, give = 0x20, 0x15, 0x06
-    steps = ((load, 0, 0, 0), (jump, 0, 1, 444), (give, 0, 0, 0x00050000 | errno.ENOSYS), (give, 0, 0, 0x7fff0000))
+    steps = ((load, 0, 0, 0), (jump, 0, 1, 444), (give, 0, 0, 0x00050000 | errno.ENOSYS), (give, 0, 0, 0x7FFF0000))
     code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
     program = ctypes.create_string_buffer(struct.pack("=HxxxxxxQ", len(steps), ctypes.addressof(code)))
     if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, ctypes.byref(program), 0, 0) != 0:
@@ -275,16 +365,26 @@ def without_landlock():
 
 def test_it_says_where_no_sandbox_limits_reading(talk):
     def said(*options, before=None):
-        done = subprocess.run([talk.binary, "mcp", *options, DEMO], input=line(call("find")), capture_output=True, timeout=HANGS_SECONDS, preexec_fn=before, check=False)
+        done = subprocess.run(
+            [talk.binary, "mcp", *options, DEMO],
+            input=line(call("find")),
+            capture_output=True,
+            timeout=HANGS_SECONDS,
+            preexec_fn=before,
+            check=False,
+        )
         if before and done.returncode == 77:
             return None
         assert not json.loads(done.stdout)["result"]["isError"], done
         return done.stderr.decode()
+
     rest = "; only checks of paths limit what is read\n"
     assert said("--no-sandbox") == "memviewd: no sandbox for files: --no-sandbox" + rest
     has_landlock = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1) > 0
     assert (said() == "") == has_landlock, said()
-    assert said(before=without_landlock) in ("memviewd: no sandbox for files: Function not implemented" + rest, None), said(before=without_landlock)
+    assert said(before=without_landlock) in ("memviewd: no sandbox for files: Function not implemented" + rest, None), (
+        said(before=without_landlock)
+    )
 
 
 def test_without_roots_it_is_the_working_folder(talk):

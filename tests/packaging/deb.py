@@ -5,9 +5,10 @@
   deb.py --debs FOLDER [SUITE...]
 
 FOLDER has one folder for each SUITE (scripts/make-deb). Each package is installed by apt-get into a system that
-mmdebstrap makes of that release with nothing else in it; the demo is shown there, and afterwards the package is removed again.
-Says how long that took. The last line has the counts.
+mmdebstrap makes of that release with nothing else in it; the demo is shown there, and afterwards the package is removed
+again. Says how long that took. The last line has the counts.
 """
+
 import argparse
 import glob
 import json
@@ -42,12 +43,22 @@ def one(folder, name):
 
 # ---- the files of a package ------------------------------------------------------------
 
+
 def test_the_package_says_what_it_is(folder, suite):
     with open(os.path.join(ROOT, "VERSION"), encoding="utf-8") as file:
         version = file.read().strip()
     told = run("dpkg-deb", "-f", one(folder, "memviewd_*.deb"))
     assert re.search(rf"(?m)^Version: {re.escape(version)}[~0-9a-z.]*~deb1[23]$", told), told
-    for library in ("libmicrohttpd12", "libcjson1", "libnettle8", "libprotobuf-c1", "zlib1g", "libcurl4", "libpq5", "libseccomp2"):
+    for library in (
+        "libmicrohttpd12",
+        "libcjson1",
+        "libnettle8",
+        "libprotobuf-c1",
+        "zlib1g",
+        "libcurl4",
+        "libpq5",
+        "libseccomp2",
+    ):
         assert re.search(rf"(?m)^Depends: .*\b{library}", told), (library, told)
 
 
@@ -64,11 +75,18 @@ def test_what_a_debugger_needs_is_of_the_same_binary(folder, suite):
 
 # ---- in a system with nothing else --------------------------------------------------------
 
+
 def test_installed_by_apt_it_shows_the_demo(folder, suite):
     package = one(folder, "memviewd_*.deb")
     begin = time.monotonic()
-    told = run("mmdebstrap", "--variant=apt", f"--customize-hook=copy-in {package} /tmp",
-               f"--customize-hook={sys.executable} {os.path.abspath(__file__)} --inside $1", suite, "/dev/null")
+    told = run(
+        "mmdebstrap",
+        "--variant=apt",
+        f"--customize-hook=copy-in {package} /tmp",
+        f"--customize-hook={sys.executable} {os.path.abspath(__file__)} --inside $1",
+        suite,
+        "/dev/null",
+    )
     lines = [line for line in told.splitlines() if line.startswith("  ")]
     assert lines, told[-2000:]
     print(f"{suite}, {time.monotonic() - begin:.0f} s with the making of the system:", *lines, sep="\n")
@@ -111,10 +129,15 @@ def look_inside(root):
     help_text = run(*inside, "memviewd", "--help")
     commands = re.findall(r"(?m)^  (\w+) ", help_text.split("The first word may be a command")[1])
     pages = ["memviewd", *(f"memviewd-{command}" for command in commands if command != "serve")]
-    wanted = {"/usr/bin/memviewd", "/usr/share/bash-completion/completions/memviewd", "/usr/share/zsh/site-functions/_memviewd",
-              "/usr/share/fish/vendor_completions.d/memviewd.fish", *(f"/usr/share/man/man1/{page}.1.gz" for page in pages),
-              *(f"/usr/lib/systemd/system/memviewd.{kind}" for kind in ("service", "socket")),
-              *(f"/usr/share/doc/memviewd/{name}" for name in ("changelog.gz", "changelog.Debian.gz", "copyright"))}
+    wanted = {
+        "/usr/bin/memviewd",
+        "/usr/share/bash-completion/completions/memviewd",
+        "/usr/share/zsh/site-functions/_memviewd",
+        "/usr/share/fish/vendor_completions.d/memviewd.fish",
+        *(f"/usr/share/man/man1/{page}.1.gz" for page in pages),
+        *(f"/usr/lib/systemd/system/memviewd.{kind}" for kind in ("service", "socket")),
+        *(f"/usr/share/doc/memviewd/{name}" for name in ("changelog.gz", "changelog.Debian.gz", "copyright")),
+    }
     equal(wanted - set(files), set(), "files that the package lacks")
     show_demo([*inside, "memviewd"])
     print("  " + run(*inside, "memviewd", "--version").strip().replace("\n", "; "))
@@ -137,10 +160,10 @@ def main():
             try:
                 function(os.path.join(options.debs, suite), suite)
                 counts["passed"] += 1
-                print("ok     ", suite, name[len("test_"):])
+                print("ok     ", suite, name[len("test_") :])
             except Exception:  # noqa: a test may fail in any way
                 counts["failed"] += 1
-                print("FAILED ", suite, name[len("test_"):], traceback.format_exc())
+                print("FAILED ", suite, name[len("test_") :], traceback.format_exc())
     print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
     return 1 if counts["failed"] else 0
 

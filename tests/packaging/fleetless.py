@@ -6,6 +6,7 @@
 
 The last line is "N passed, N failed, N skipped".
 """
+
 import argparse
 import os
 import subprocess
@@ -28,8 +29,12 @@ def command(t, *words, status=0):
 
 
 def test_it_is_said(t):
-    for words in (["index", MODULES], ["serve", "--demo", "--notify=https://hooks.example/x"], ["serve", "--catalog=postgresql:///x"],
-                  ["check", "--baseline=catalog:a@b", "--catalog=postgresql:///x", MODULES]):
+    for words in (
+        ["index", MODULES],
+        ["serve", "--demo", "--notify=https://hooks.example/x"],
+        ["serve", "--catalog=postgresql:///x"],
+        ["check", "--baseline=catalog:a@b", "--catalog=postgresql:///x", MODULES],
+    ):
         assert LACK in command(t, *words, status=2), words
     for word in ("--help", "--version"):
         assert LACK in command(t, word), word

@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The README's ways to get memviewd, each in a system that mmdebstrap makes with nothing else in it, until the demo is shown.
+"""The README's ways to get memviewd, each in a system that mmdebstrap makes with nothing else in it, until the demo is
+shown.
 
   fresh.py [--wheel FILE] [WAY...]
 
 source-12, source-13  a clone, and ./scripts/serve
 pip                   a Python with pip alone, as python:3-slim has it: pip install of the wheel, and memviewd --demo
-image                 docker/Dockerfile, each step of it by chroot: both stages, the daemon as its user, its health check
+image                 docker/Dockerfile, each step of it by chroot: both stages, the daemon as its user, its health
+                      check
 As root, with the network of apt. Says how long each took. The last line has the counts.
 """
+
 import argparse
 import json
 import os
@@ -30,18 +33,40 @@ SYSTEM_TIMEOUT_S = 1800
 def in_fresh(suite, way, given, *, variant="minbase", include=""):
     """Runs way(root, given) inside of a new system of that release; what it prints that is indented is said."""
     begin = time.monotonic()
-    words = ["mmdebstrap", f"--variant={variant}", *([f"--include={include}"] if include else []),
-             f"--customize-hook={sys.executable} {os.path.abspath(__file__)} --inside $1 {way} {given}", suite, "/dev/null"]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SYSTEM_TIMEOUT_S)
+    words = [
+        "mmdebstrap",
+        f"--variant={variant}",
+        *([f"--include={include}"] if include else []),
+        f"--customize-hook={sys.executable} {os.path.abspath(__file__)} --inside $1 {way} {given}",
+        suite,
+        "/dev/null",
+    ]
+    done = subprocess.run(
+        words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=SYSTEM_TIMEOUT_S
+    )
     assert done.returncode == 0, done.stdout[-4000:]
-    print(f"{way}: {time.monotonic() - begin:.0f} s with the making of the system", *[line for line in done.stdout.splitlines() if line.startswith("  ")], sep="\n")
+    print(
+        f"{way}: {time.monotonic() - begin:.0f} s with the making of the system",
+        *[line for line in done.stdout.splitlines() if line.startswith("  ")],
+        sep="\n",
+    )
 
 
 def inside(root, *more):
-    return ["chroot", *more, root, "env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8", "HOME=/tmp"]
+    return [
+        "chroot",
+        *more,
+        root,
+        "env",
+        "-i",
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "LC_ALL=C.UTF-8",
+        "HOME=/tmp",
+    ]
 
 
 # ---- ways ---------------------------------------------------------------------------------
+
 
 def clone(folder):
     tree = os.path.join(folder, "memviewd")
@@ -83,6 +108,7 @@ def test_pip(options):
 
 # ---- docker/Dockerfile -----------------------------------------------------------------------
 
+
 def stages_of(text):
     """[[(INSTRUCTION, argument)]] of each stage, from its FROM on"""
     lines = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
@@ -118,12 +144,14 @@ def do_stage(root, given):
             run(*inside(root), "sh", "-ec", f"cd {place}\n{argument}")
         elif word == "COPY":
             origin, source, target = re.fullmatch(r"(?:--from=(\w+) )?(\S+) (\S+)", argument).groups()
-            copy(stage["before"] + "/" + os.path.basename(source) if origin else os.path.join(stage["tree"], source),
-                 root + os.path.join(place, target))
+            copy(
+                stage["before"] + "/" + os.path.basename(source) if origin else os.path.join(stage["tree"], source),
+                root + os.path.join(place, target),
+            )
         elif word == "USER":
             user = argument
         elif word in ("ENTRYPOINT", "CMD", "HEALTHCHECK"):
-            words[word] = json.loads(argument[argument.index("["):])
+            words[word] = json.loads(argument[argument.index("[") :])
         else:
             assert word == "EXPOSE", word
     for path in stage["leaves"]:
@@ -135,11 +163,17 @@ def do_stage(root, given):
 def run_image(root, user, words):
     port = free_port()
     as_user = inside(root, f"--userspec={user}")
-    daemon = subprocess.Popen([*as_user, *(word.replace("6006", port) for word in words["ENTRYPOINT"]), "--demo"], stdout=subprocess.PIPE, text=True)
+    daemon = subprocess.Popen(
+        [*as_user, *(word.replace("6006", port) for word in words["ENTRYPOINT"]), "--demo"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         token = re.search(r"token=([\w.-]+)", daemon.stdout.readline()).group(1)
         run(*as_user, *(word.replace("6006", port) for word in words["HEALTHCHECK"]))
-        request = urllib.request.Request(f"http://127.0.0.1:{port}/api/v1/sessions", headers={"Authorization": "Bearer " + token})
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/api/v1/sessions", headers={"Authorization": "Bearer " + token}
+        )
         with urllib.request.urlopen(request, timeout=30) as answer:
             assert json.load(answer)["sessions"], "no demo"
         nobody = subprocess.run([*as_user, *words["HEALTHCHECK"][:-1], "1"], stderr=subprocess.DEVNULL)
@@ -156,7 +190,12 @@ def test_image(options):
     with tempfile.TemporaryDirectory() as folder:
         tree, left = clone(folder), os.path.join(folder, "left")
         os.mkdir(left)
-        taken = [re.fullmatch(r"--from=\w+ (\S+) \S+", argument) for stage in stages for word, argument in stage if word == "COPY"]
+        taken = [
+            re.fullmatch(r"--from=\w+ (\S+) \S+", argument)
+            for stage in stages
+            for word, argument in stage
+            if word == "COPY"
+        ]
         for at, stage in enumerate(stages):
             given = os.path.join(folder, f"stage{at}.json")
             leaves = [one.group(1) for one in taken if one] if at + 1 < len(stages) else []

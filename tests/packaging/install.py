@@ -4,6 +4,7 @@
 
 Options are those that the installed program itself lists. The last line has the counts.
 """
+
 import http.client
 import os
 import re
@@ -41,7 +42,9 @@ class Installed:
         self.commands = re.findall(r"(?m)^  (\w+) ", help_text.split("The first word may be a command")[1])
 
     def options(self, command):
-        return re.findall(r"(?m)^  (--[\w-]+=?)", run(self.program, *([command] if command != "serve" else []), "--help"))
+        return re.findall(
+            r"(?m)^  (--[\w-]+=?)", run(self.program, *([command] if command != "serve" else []), "--help")
+        )
 
     def completed(self, *words):
         script = os.path.join(self.folder, "usr", "share", "bash-completion", "completions", "memviewd")
@@ -86,27 +89,42 @@ def test_licences_and_changes_are_there(installed):
 
 # ---- units of systemd, judged by its own tools ---------------------------------------------
 
+
 def units(installed):
     """a copy that names the program where it lies here"""
     folder = os.path.join(installed.folder, "usr", "lib", "systemd", "system")
     copies = os.path.join(installed.folder, "units")
     os.makedirs(copies, exist_ok=True)
     for name in ("memviewd.service", "memviewd.socket"):
-        with open(os.path.join(folder, name), encoding="utf-8") as file, open(os.path.join(copies, name), "w", encoding="utf-8") as copy:
+        with (
+            open(os.path.join(folder, name), encoding="utf-8") as file,
+            open(os.path.join(copies, name), "w", encoding="utf-8") as copy,
+        ):
             text = file.read()
             assert "@" not in re.sub(r"(?m)^#.*|^SystemCallFilter=.*", "", text), text
-            copy.write(text.replace("/usr/bin/memviewd", installed.program).replace("man:memviewd(1)", "https://example.org"))
+            copy.write(
+                text.replace("/usr/bin/memviewd", installed.program).replace("man:memviewd(1)", "https://example.org")
+            )
     return copies
 
 
 def test_systemd_takes_the_units_without_a_word(installed):
     copies = units(installed)
-    told = run("systemd-analyze", "verify", *(os.path.join(copies, name) for name in ("memviewd.socket", "memviewd.service")))
+    told = run(
+        "systemd-analyze", "verify", *(os.path.join(copies, name) for name in ("memviewd.socket", "memviewd.service"))
+    )
     assert not told, told
 
 
 def test_systemd_finds_little_that_the_service_may_do(installed):
-    told = run("systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", os.path.join(units(installed), "memviewd.service"))
+    told = run(
+        "systemd-analyze",
+        "security",
+        "--offline=true",
+        "--threshold=20",
+        "--no-pager",
+        os.path.join(units(installed), "memviewd.service"),
+    )
     exposure = re.search(r"Overall exposure level for memviewd\.service: ([0-9.]+)", told)
     assert exposure and float(exposure[1]) < 2, told
 
@@ -114,8 +132,22 @@ def test_systemd_finds_little_that_the_service_may_do(installed):
 def test_every_call_of_the_daemon_is_one_that_the_service_may_make(installed):
     """what seccomp_allowed.def lets the daemon do, the unit's filter lets it do as well"""
     with open(os.path.join(ROOT, "server", "sandbox", "seccomp_allowed.def"), encoding="utf-8") as file:
-        wanted = {*re.findall(r"(?m)^ALLOWED\((\w+),", file.read()), "mmap", "mprotect", "openat", "clone", "ioctl", "prctl", "tgkill", "prlimit64", "socket", "seccomp",
-                  "landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self"}
+        wanted = {
+            *re.findall(r"(?m)^ALLOWED\((\w+),", file.read()),
+            "mmap",
+            "mprotect",
+            "openat",
+            "clone",
+            "ioctl",
+            "prctl",
+            "tgkill",
+            "prlimit64",
+            "socket",
+            "seccomp",
+            "landlock_create_ruleset",
+            "landlock_add_rule",
+            "landlock_restrict_self",
+        }
     with open(os.path.join(units(installed), "memviewd.service"), encoding="utf-8") as file:
         filters = [words.split() for words in re.findall(r"(?m)^SystemCallFilter=(.*)", file.read())]
     groups = {}
@@ -130,6 +162,7 @@ def test_every_call_of_the_daemon_is_one_that_the_service_may_make(installed):
         for name in names:
             calls |= expand(groups[name]) if name in groups else {name}
         return calls
+
     allowed = expand(filters[0]) | expand({"@default"})
     assert [words[0][0] for words in filters] == ["@", "~"], filters
     allowed -= expand([filters[1][0][1:], *filters[1][1:]])
@@ -154,7 +187,11 @@ def connected(path):
 def test_a_socket_of_systemd_wakes_it(installed):
     """systemd-socket-activate stands in for the manager"""
     path = os.path.join(installed.folder, "socket")
-    waiting = subprocess.Popen(["systemd-socket-activate", "-l", path, installed.program, "--demo"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    waiting = subprocess.Popen(
+        ["systemd-socket-activate", "-l", path, installed.program, "--demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         asking = http.client.HTTPConnection("localhost", timeout=60)
         asking.sock = connected(path)
@@ -175,10 +212,10 @@ def main():
             try:
                 function(installed)
                 counts["passed"] += 1
-                print("ok     ", name[len("test_"):])
+                print("ok     ", name[len("test_") :])
             except Exception:  # noqa: a test may fail in any way
                 counts["failed"] += 1
-                print("FAILED ", name[len("test_"):], traceback.format_exc())
+                print("FAILED ", name[len("test_") :], traceback.format_exc())
     print(f"{counts['passed']} passed, {counts['failed']} failed, 0 skipped")
     return 1 if counts["failed"] else 0
 

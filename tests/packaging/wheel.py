@@ -4,10 +4,12 @@
 
   wheel.py --wheels FOLDER --tarballs FOLDER [--shared DIR] [--every]
 
-The folders have one for this kind of processor and may have one for another (scripts/make-wheel, scripts/make-tarball). Each Python that is found gets an environment into
-which pip installs the wheel of this machine; http tests run on what is installed there, with --every all of them, and tests of addresses. The binary of the other
-processor runs under qemu and has to print the same bytes. The last line has the counts.
+The folders have one for this kind of processor and may have one for another (scripts/make-wheel, scripts/make-tarball).
+Each Python that is found gets an environment into which pip installs the wheel of this machine; http tests run on what
+is installed there, with --every all of them, and tests of addresses. The binary of the other processor runs under qemu
+and has to print the same bytes. The last line has the counts.
 """
+
 import argparse
 import base64
 import contextlib
@@ -30,8 +32,20 @@ import zipfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 ARCHS = ("x86_64", "aarch64")
 # Themes that between them reach every library: sockets, files, gzip, JSON, texts of all kinds, edited programs.
-THEMES = ("start.", "confirm.", "api.", "negotiation.", "uploads.", "summary.", "profiles.", "whatif.", "export.", "verdict.")
-# The same of addresses: TLS, signatures, JSON and XML of servers, keys; in the sandbox, whose system calls are musl's here.
+THEMES = (
+    "start.",
+    "confirm.",
+    "api.",
+    "negotiation.",
+    "uploads.",
+    "summary.",
+    "profiles.",
+    "whatif.",
+    "export.",
+    "verdict.",
+)
+# The same of addresses: TLS, signatures, JSON and XML of servers, keys; in the sandbox, whose system calls are musl's
+# here.
 REMOTE_TESTS = ("https.", "s3.signatures_hold", "s3.every_command", "gcs.the_rows", "credentials.google_by_the_key")
 
 
@@ -76,7 +90,14 @@ class Box:
         folder = os.path.join(self.folder, "venv-" + re.sub(r"\W", "_", python))
         if not os.path.exists(folder):
             run(python, "-m", "venv", folder)
-            run(os.path.join(folder, "bin", "pip"), "install", "--quiet", "--no-index", "--no-deps", self.wheels[platform.machine()])
+            run(
+                os.path.join(folder, "bin", "pip"),
+                "install",
+                "--quiet",
+                "--no-index",
+                "--no-deps",
+                self.wheels[platform.machine()],
+            )
         return os.path.join(folder, "bin")
 
 
@@ -86,7 +107,11 @@ def pythons():
     paths += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3")))
     found = {}
     for path in paths:
-        asked = subprocess.run([path, "-c", "import ensurepip, sys; print(*sys.version_info[:2])"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        asked = subprocess.run(
+            [path, "-c", "import ensurepip, sys; print(*sys.version_info[:2])"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
         version = tuple(map(int, asked.stdout.split()))
         if asked.returncode == 0 and version >= (3, 8):
             found.setdefault(version, path)
@@ -109,7 +134,7 @@ def test_the_tags_are_those_of_the_name(box):
     for path in box.wheels.values():
         with zipfile.ZipFile(path) as wheel:
             text = wheel.read(next(name for name in wheel.namelist() if name.endswith(".dist-info/WHEEL"))).decode()
-        platforms = os.path.basename(path)[:-len(".whl")].split("-py3-none-")[1].split(".")
+        platforms = os.path.basename(path)[: -len(".whl")].split("-py3-none-")[1].split(".")
         equal(re.findall("(?m)^Tag: (.*)$", text), ["py3-none-" + each for each in platforms])
 
 
@@ -131,7 +156,10 @@ def test_what_loads_a_libtpu_needs_no_newer_glibc_than_that(box):
         told = run("readelf", "-d", "-V", box.program(arch, "memviewd-compile")).decode()
         needed = set(re.findall(r"Shared library: \[(.*?)\]", told))
         assert needed <= {"libc.so.6", "libdl.so.2", "ld-linux-aarch64.so.1"}, needed
-        assert max(tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([0-9.]+)", told)) <= (2, 31), told
+        assert max(tuple(map(int, version.split("."))) for version in re.findall(r"GLIBC_([0-9.]+)", told)) <= (
+            2,
+            31,
+        ), told
 
 
 def test_every_python_has_the_program_and_the_package(box):
@@ -139,9 +167,22 @@ def test_every_python_has_the_program_and_the_package(box):
         folder = box.environment(python)
         words = run(os.path.join(folder, "memviewd"), "--version").decode().split()
         equal(words[0], "memviewd")
-        equal(run(os.path.join(folder, "python"), "-c", "import memviewd; print(memviewd.__version__)").decode().strip(), words[1])
+        equal(
+            run(os.path.join(folder, "python"), "-c", "import memviewd; print(memviewd.__version__)").decode().strip(),
+            words[1],
+        )
         licences = run(os.path.join(folder, "memviewd"), "--licenses").decode()
-        for name in ("musl", "Zig's compiler runtime", "libmicrohttpd", "libseccomp", "libcurl", "Mbed TLS", "nghttp2", "mini-gmp", "GNU LESSER GENERAL PUBLIC LICENSE"):
+        for name in (
+            "musl",
+            "Zig's compiler runtime",
+            "libmicrohttpd",
+            "libseccomp",
+            "libcurl",
+            "Mbed TLS",
+            "nghttp2",
+            "mini-gmp",
+            "GNU LESSER GENERAL PUBLIC LICENSE",
+        ):
             assert name in licences, name
 
 
@@ -153,8 +194,11 @@ def daemon_of(command):
 
     def ask(path, body=None):
         headers = {"Content-Type": "application/octet-stream", "X-Requested-With": "test"} if body else {}
-        with urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers), timeout=60) as answer:
+        with urllib.request.urlopen(
+            urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers), timeout=60
+        ) as answer:
             return json.load(answer)
+
     try:
         yield ask
     finally:
@@ -186,7 +230,9 @@ def test_both_processors_print_the_same(box):
     inputs += sorted(glob.glob(os.path.join(ROOT, "tests", "fixtures", "demo", "*")))[:2]
     assert len(inputs) > 4, inputs
     for words in (["--version"], ["--licenses"], *(["summary", "--json", path] for path in inputs)):
-        answers = [subprocess.run([*box.command(arch), *words], stdout=subprocess.PIPE, timeout=600) for arch in box.archs]
+        answers = [
+            subprocess.run([*box.command(arch), *words], stdout=subprocess.PIPE, timeout=600) for arch in box.archs
+        ]
         for other in answers[1:]:
             equal(answers[0].returncode, other.returncode, words)
             if words != ["--version"] or b"-dirty" not in answers[0].stdout:
@@ -204,15 +250,26 @@ def test_a_tarball_has_the_binary_of_the_wheel_and_what_is_installed_beside_it(b
                 assert mine.read() == other.read(), (arch, name)
         with open(os.path.join(place, "share", "doc", "memviewd", "licenses.txt"), "rb") as file:
             equal(file.read(), run(*box.command(arch), "--licenses"), arch)
-        for path in ("man/man1/memviewd.1", "man/man1/memviewd-run.1", "bash-completion/completions/memviewd", "zsh/site-functions/_memviewd",
-                     "fish/vendor_completions.d/memviewd.fish", "doc/memviewd/LICENSE", "doc/memviewd/CHANGELOG.md"):
+        for path in (
+            "man/man1/memviewd.1",
+            "man/man1/memviewd-run.1",
+            "bash-completion/completions/memviewd",
+            "zsh/site-functions/_memviewd",
+            "fish/vendor_completions.d/memviewd.fish",
+            "doc/memviewd/LICENSE",
+            "doc/memviewd/CHANGELOG.md",
+        ):
             assert os.path.getsize(os.path.join(place, "share", path)) > 500, path
         shutil.rmtree(place)
 
 
 def counts_of(words):
     """the counts of a runner of tests, which prints what fell or was skipped"""
-    lines = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout.decode("utf-8", "replace").splitlines()
+    lines = (
+        subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        .stdout.decode("utf-8", "replace")
+        .splitlines()
+    )
     print("\n".join(line for line in lines[:-1] if not line.startswith(("ok ", "127.0.0.1 "))))
     counts = re.fullmatch(r"(\d+) passed, (\d+) failed, (\d+) skipped", lines[-1] if lines else "")
     return [int(count) for count in counts.groups()] if counts else [0, 1, 0]
@@ -222,8 +279,15 @@ def http_tests(box, is_every):
     """the counts of the http tests on what is installed"""
     folder = box.environment(sys.executable)
     os.makedirs(os.path.join(folder, "confirm"))
-    shutil.copy(os.path.join(ROOT, "build", "release", "confirm", "standin.so"), os.path.join(folder, "confirm"))  # for a libtpu
-    words = [sys.executable, os.path.join(ROOT, "tests", "http", "run.py"), "--binary", os.path.join(folder, "memviewd")]
+    shutil.copy(
+        os.path.join(ROOT, "build", "release", "confirm", "standin.so"), os.path.join(folder, "confirm")
+    )  # for a libtpu
+    words = [
+        sys.executable,
+        os.path.join(ROOT, "tests", "http", "run.py"),
+        "--binary",
+        os.path.join(folder, "memviewd"),
+    ]
     words += [*(["--shared", box.shared] if box.shared else [])]
     words += [] if is_every else [word for theme in THEMES for word in ("--only", theme)]
     return counts_of(words)
@@ -235,7 +299,12 @@ def remote_tests(box, is_every):
     if not os.path.exists(python):
         print("skipped: addresses, whose servers cannot be had from PyPI")
         return [0, 0, 1]
-    words = [python, os.path.join(ROOT, "tests", "remote", "run.py"), "--binary", os.path.join(box.environment(sys.executable), "memviewd")]
+    words = [
+        python,
+        os.path.join(ROOT, "tests", "remote", "run.py"),
+        "--binary",
+        os.path.join(box.environment(sys.executable), "memviewd"),
+    ]
     words += [*(["--shared", box.shared] if box.shared else [])]
     return counts_of(words + ([] if is_every else [word for name in REMOTE_TESTS for word in ("--only", name)]))
 
@@ -254,10 +323,10 @@ def main():
             try:
                 function(box)
                 passed += 1
-                print("ok     ", name[len("test_"):], flush=True)
+                print("ok     ", name[len("test_") :], flush=True)
             except Exception:  # noqa: a test may fail in any way
                 failed += 1
-                print("FAILED ", name[len("test_"):], traceback.format_exc(), flush=True)
+                print("FAILED ", name[len("test_") :], traceback.format_exc(), flush=True)
         for more in (http_tests(box, options.every), remote_tests(box, options.every)):
             passed, failed, skipped = passed + more[0], failed + more[1], skipped + more[2]
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What no answer may say: sums below zero, parts that are larger than their whole."""
+
 import re
 
 # Differences, which may well be negative.
@@ -7,7 +8,11 @@ SIGNED = re.compile(r"(^|_)(delta|growth|change|difference|saves|saved|saving|fr
 NEGATIVE_TEXT = re.compile(r"(?<![\w.])-\d[\d,.]* (B|KiB|MiB|GiB|TiB|PiB|EiB|bytes?)\b")
 LARGEST = 1 << 63
 # Why a figure is less than what is listed for it.
-LESS = {"its padding", "rounding of the text's figures", "less: memory that several of these buffers use is counted once"}
+LESS = {
+    "its padding",
+    "rounding of the text's figures",
+    "less: memory that several of these buffers use is counted once",
+}
 # A profile that was saved as a difference has sums below 0; where this note says so, they are as they are.
 OF_DIFFERENCE = ("negative_value", "executable_count")
 
@@ -42,16 +47,26 @@ def notes(tree):
     found = set()
     for path, value in walk(tree):
         if path and path[-1] == "notes" and isinstance(value, list):
-            found.update((note.get("code"), note.get("count")) if isinstance(note, dict) else (note, 1) for note in value)
+            found.update(
+                (note.get("code"), note.get("count")) if isinstance(note, dict) else (note, 1) for note in value
+            )
     return found
 
 
 def pair_faults(path, row):
     """of two figures of one object, of which one is a part of the other"""
-    for part, whole in (("padding_bytes", "bytes"), ("unpadded_bytes", "bytes"), ("peak_unpadded_bytes", "peak_bytes"),
-                        ("temporary_bytes", "total_bytes"), ("parameter_bytes", "total_bytes"), ("output_bytes", "total_bytes"),
-                        ("constant_bytes", "total_bytes"), ("matched_bytes", "total_bytes"), ("matched_count", "total_count"),
-                        ("category_bytes", "peak_bytes")):
+    for part, whole in (
+        ("padding_bytes", "bytes"),
+        ("unpadded_bytes", "bytes"),
+        ("peak_unpadded_bytes", "peak_bytes"),
+        ("temporary_bytes", "total_bytes"),
+        ("parameter_bytes", "total_bytes"),
+        ("output_bytes", "total_bytes"),
+        ("constant_bytes", "total_bytes"),
+        ("matched_bytes", "total_bytes"),
+        ("matched_count", "total_count"),
+        ("category_bytes", "peak_bytes"),
+    ):
         if is_number(row.get(part)) and is_number(row.get(whole)) and row[part] > row[whole]:
             yield f"{name_of(path)}: {part} {row[part]} is more than {whole} {row[whole]}"
     parts = row.get("categories")
@@ -60,7 +75,11 @@ def pair_faults(path, row):
 
 
 def is_bytes_list(parts):
-    return isinstance(parts, list) and bool(parts) and all(isinstance(part, dict) and is_number(part.get("bytes")) for part in parts)
+    return (
+        isinstance(parts, list)
+        and bool(parts)
+        and all(isinstance(part, dict) and is_number(part.get("bytes")) for part in parts)
+    )
 
 
 def evidence_faults(path, row):
@@ -76,7 +95,9 @@ def evidence_faults(path, row):
 def may_be_negative(tree, key, owner):
     if key == "rest_bytes":
         return owner.get("rest") in LESS
-    return bool(SIGNED.search(key)) or (key == OF_DIFFERENCE[1] and OF_DIFFERENCE[0] in {code for code, _ in notes(tree)})
+    return bool(SIGNED.search(key)) or (
+        key == OF_DIFFERENCE[1] and OF_DIFFERENCE[0] in {code for code, _ in notes(tree)}
+    )
 
 
 def faults(tree):
@@ -92,7 +113,11 @@ def faults(tree):
             if NEGATIVE_TEXT.search(value):
                 yield f"{name_of(path)}: {value[:120]!r}"
         elif is_number(value) and isinstance(key, str):
-            if (is_bytes(key) or key.endswith("_count")) and value < 0 and not may_be_negative(tree, key, owners[path[:-1]]):
+            if (
+                (is_bytes(key) or key.endswith("_count"))
+                and value < 0
+                and not may_be_negative(tree, key, owners[path[:-1]])
+            ):
                 yield f"{name_of(path)}: {value}"
             if is_bytes(key) and value >= LARGEST:
                 yield f"{name_of(path)}: {value}"

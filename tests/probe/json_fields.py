@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each scalar of a JSON value (an allocator snapshot, a trace of torch.profiler) becomes odd, one at a time."""
+
 import json
 
 import odd_values

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each scalar in turn with another value: protobuf messages by the schemas of proto/, texts by their digits."""
+
 import re
 import struct
 
@@ -21,7 +22,12 @@ def others(place):
     field, number = place.field, place.number
     yield "absent", b"", LEGAL
     if field.kind in ("string", "bytes"):
-        for words, text in (("empty", b""), ("control characters", b"a\x00\x01\x1f"), ("no UTF-8", b"\xff\xfe\xc3("), ("long", b"x" * 5000)):
+        for words, text in (
+            ("empty", b""),
+            ("control characters", b"a\x00\x01\x1f"),
+            ("no UTF-8", b"\xff\xfe\xc3("),
+            ("long", b"x" * 5000),
+        ):
             yield words, length_delimited(number, text), LEGAL
         yield "a number", tag(number, 0) + encoded(5), LEGAL
     elif field.kind in ("double", "float"):
@@ -36,6 +42,7 @@ def others(place):
 
 def numbers_of(message, embedded=()):
     """variants of a message: each of its scalars in turn"""
+
     def variants(data, random):
         count = {}
         for place in places(data, message, embedded=embedded):
@@ -50,10 +57,15 @@ def numbers_of(message, embedded=()):
                 for i in range(len(run)):
                     for value in VALUES:
                         new = b"".join(encoded(value if j == i else run[j]) for j in range(len(run)))
-                        yield f"{name}.{i} = {value}", place.replaced(length_delimited(place.number, new)), word_of(place.field, value)
+                        yield (
+                            f"{name}.{i} = {value}",
+                            place.replaced(length_delimited(place.number, new)),
+                            word_of(place.field, value),
+                        )
                 continue
             for words, new, word in others(place):
                 yield f"{name} = {words}", place.replaced(new), word
+
     return variants
 
 
@@ -62,7 +74,10 @@ def digits(data, random):
     for match in re.finditer(rb"(?<![\w.-])\d+(?![\w.])|(?<=[#%.]) *\d+", data):
         for value in (*VALUES, "99999999999999999999999", "", "x", "nan", "1e9"):
             line = data.count(b"\n", 0, match.start()) + 1
-            yield f"line {line}, {match[0].decode()} = {value}", data[:match.start()] + str(value).encode() + data[match.end():]
+            yield (
+                f"line {line}, {match[0].decode()} = {value}",
+                data[: match.start()] + str(value).encode() + data[match.end() :],
+            )
 
 
 HLO = ("summary --json", "explain --json", "whose --json")
@@ -75,25 +90,89 @@ def case(name, path, message, commands, embedded=(), **more):
 
 
 CASES = [
-    case("an HloProto", "build/fixtures/hlo-two-buffers.pb", "HloProto", HLO, count=80,
-         always=r"events\.kind\[[12]\] = (absent|a text)|events\.kind\[2\] = 4294967296|logical_buffers\.size\[2\] = a text|\.name\[1\] = long$"),
-    case("an HloProto with layouts", "build/fixtures/hlo-layouts.pb", "HloProto", HLO, count=30,
-         always=r"buffer_allocations\.size\[6\] = 4294967296|hlo_module\.name\[1\] = long"),
-    case("an HloProto that shares buffers", "build/fixtures/hlo-share-with.pb", "HloProto", HLO, always=r"events\.kind\[[234]\] = absent|events\.kind\[2\] = a text"),
-    case("an HloProto of a CPU", "tests/fixtures/hlo/jit_step(22).hlo_proto.pb", "HloProto", HLO, count=30,
-         always=r"assigned\.logical_buffer_id\[14\] = absent"),
+    case(
+        "an HloProto",
+        "build/fixtures/hlo-two-buffers.pb",
+        "HloProto",
+        HLO,
+        count=80,
+        always=r"events\.kind\[[12]\] = (absent|a text)|events\.kind\[2\] = 4294967296|logical_buffers\.size\[2\] = a "
+        r"text|\.name\[1\] = long$",
+    ),
+    case(
+        "an HloProto with layouts",
+        "build/fixtures/hlo-layouts.pb",
+        "HloProto",
+        HLO,
+        count=30,
+        always=r"buffer_allocations\.size\[6\] = 4294967296|hlo_module\.name\[1\] = long",
+    ),
+    case(
+        "an HloProto that shares buffers",
+        "build/fixtures/hlo-share-with.pb",
+        "HloProto",
+        HLO,
+        always=r"events\.kind\[[234]\] = absent|events\.kind\[2\] = a text",
+    ),
+    case(
+        "an HloProto of a CPU",
+        "tests/fixtures/hlo/jit_step(22).hlo_proto.pb",
+        "HloProto",
+        HLO,
+        count=30,
+        always=r"assigned\.logical_buffer_id\[14\] = absent",
+    ),
     case("a bare HloModuleProto", "build/fixtures/hlo-module.pb", "HloModuleProto", ("summary --json",)),
     case("an HloSnapshot", "build/fixtures/hlo-snapshot.pb", "HloSnapshot", ("summary --json",)),
-    case("an XSpace", "build/fixtures/xspace-two-programs.pb", "XSpace", TRACE, ((("XStat", "bytes_value"), "HloProto"),)),
-    case("a trace of memory", "build/fixtures/trace-tpu.pb", "XSpace", TRACE, count=60, always=r"int64_value\[8\] = 4294967296"),
-    case("a trace of memory of a GPU", "build/fixtures/trace-gpu.pb", "XSpace", TRACE, always=r"int64_value\[(1\] = 0|2\] = 4294967296)"),
-    case("a buffer assignment", "tests/fixtures/texts/buffer_assignment.pb", "BufferAssignmentProto", ("summary --json",)),
-    case("a pprof profile", "build/fixtures/profile-tpu.pb", "Profile", PROFILE, count=60,
-         always=r"value\[4\]\.0 = 18446744073709551615"),
-    case("a packed pprof profile", "tests/fixtures/memprof/memory1.prof", "Profile", PROFILE, count=60,
-         always=r"value\[7\]\.0 = 9223372036854775808"),
-    Case("numbers of a buffer assignment's text",
-         "tests/fixtures/texts/module_0002.jit_fft_complex.cpu_after_optimizations-buffer-assignment.txt", digits, HLO, count=60),
-    Case("numbers of an HLO text", "tests/fixtures/texts/module_0002.jit_fft_complex.cpu_after_optimizations.txt", digits,
-         ("summary --json", "explain --json"), count=60),
+    case(
+        "an XSpace", "build/fixtures/xspace-two-programs.pb", "XSpace", TRACE, ((("XStat", "bytes_value"), "HloProto"),)
+    ),
+    case(
+        "a trace of memory",
+        "build/fixtures/trace-tpu.pb",
+        "XSpace",
+        TRACE,
+        count=60,
+        always=r"int64_value\[8\] = 4294967296",
+    ),
+    case(
+        "a trace of memory of a GPU",
+        "build/fixtures/trace-gpu.pb",
+        "XSpace",
+        TRACE,
+        always=r"int64_value\[(1\] = 0|2\] = 4294967296)",
+    ),
+    case(
+        "a buffer assignment", "tests/fixtures/texts/buffer_assignment.pb", "BufferAssignmentProto", ("summary --json",)
+    ),
+    case(
+        "a pprof profile",
+        "build/fixtures/profile-tpu.pb",
+        "Profile",
+        PROFILE,
+        count=60,
+        always=r"value\[4\]\.0 = 18446744073709551615",
+    ),
+    case(
+        "a packed pprof profile",
+        "tests/fixtures/memprof/memory1.prof",
+        "Profile",
+        PROFILE,
+        count=60,
+        always=r"value\[7\]\.0 = 9223372036854775808",
+    ),
+    Case(
+        "numbers of a buffer assignment's text",
+        "tests/fixtures/texts/module_0002.jit_fft_complex.cpu_after_optimizations-buffer-assignment.txt",
+        digits,
+        HLO,
+        count=60,
+    ),
+    Case(
+        "numbers of an HLO text",
+        "tests/fixtures/texts/module_0002.jit_fft_complex.cpu_after_optimizations.txt",
+        digits,
+        ("summary --json", "explain --json"),
+        count=60,
+    ),
 ]

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What one scalar of a nested value may become: by its path, one at a time."""
+
 ABSENT = object()
 # What cannot be, wherever it stands, and what may be somewhere.
-IMPOSSIBLE = {"-1": -1, "2^63-1": (1 << 63) - 1, "2^63": 1 << 63, "2^64-1": (1 << 64) - 1, "NaN": float("nan"), "text": "x"}
+IMPOSSIBLE = {
+    "-1": -1,
+    "2^63-1": (1 << 63) - 1,
+    "2^63": 1 << 63,
+    "2^64-1": (1 << 64) - 1,
+    "NaN": float("nan"),
+    "text": "x",
+}
 POSSIBLE = {"0": 0, "2^31": 1 << 31, "2^32": 1 << 32, "absent": ABSENT}
 VALUES = {**IMPOSSIBLE, **POSSIBLE}
 
@@ -34,8 +42,12 @@ def changed(value, path, new):
 
 def changes(value, random):
     """(path and value in words, the changed value) of each scalar and each odd value, in random order"""
-    wanted = [(path, word) for path, old in scalars(value) for word, new in VALUES.items()
-              if path and (new is ABSENT or type(new) is not type(old) or new != old)]
+    wanted = [
+        (path, word)
+        for path, old in scalars(value)
+        for word, new in VALUES.items()
+        if path and (new is ABSENT or type(new) is not type(old) or new != old)
+    ]
     random.shuffle(wanted)
     for path, word in wanted:
         yield "/".join(map(str, path)) + "=" + word, changed(value, path, VALUES[word])

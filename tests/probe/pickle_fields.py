@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each scalar of an allocator snapshot (pickle) becomes odd, one at a time."""
+
 import pickle
 
 import odd_values

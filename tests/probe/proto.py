@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The schemas of proto/, and messages rewritten at one place: written here, not the core's reader."""
+
 import glob
 import os
 import re
@@ -88,16 +89,17 @@ class Place:
         self.start, self.value, self.end, self.field, self.path = start, value, end, field, path
 
     def bytes(self):
-        return self.data[self.value:self.end]
+        return self.data[self.value : self.end]
 
     def replaced(self, new):
         """the whole file with `new`, tag and all, in the place of the field"""
-        data = self.data[:self.start] + new + self.data[self.end:]
+        data = self.data[: self.start] + new + self.data[self.end :]
         return data if self.outer is None else self.outer.replaced(length_delimited(self.outer.number, data))
 
 
 def places(data, message, outer=None, path="", embedded=()):
-    """every field of `data`, those of messages inside of it too; `embedded`: {(message, field): message} of bytes that hold one"""
+    """every field of `data`, those of messages inside of it too; `embedded`: {(message, field): message} of bytes that
+    hold one"""
     for number, wire, start, value, end in spans(data):
         field = MESSAGES[message].get(number)
         name = f"{path}.{field.name if field else number}"

@@ -3,11 +3,12 @@
 
   run.py --binary build/release/memviewd [--shared ../shared] [--every] [--seed N] [--only TEXT] [--keep FOLDER]
 
-Each module in MODULES has CASES (see case.py). Of each case some variants are tried, drawn by the seed, with --every all.
-Asserted of every variant: no command crashes; no file is refused, but for those that the case says; no figure of an answer
-is negative or more than its whole; a figure that changes comes with a note, where the new value cannot be; and where a
-change says nothing, the answers stay as they were. The last line is "N passed, N failed, N skipped".
+Each module in MODULES has CASES (see case.py). Of each case some variants are tried, drawn by the seed, with --every
+all. Asserted of every variant: no command crashes; no file is refused, but for those that the case says; no figure of
+an answer is negative or more than its whole; a figure that changes comes with a note, where the new value cannot be;
+and where a change says nothing, the answers stay as they were. The last line is "N passed, N failed, N skipped".
 """
+
 import argparse
 import concurrent.futures
 import gzip
@@ -28,6 +29,7 @@ from case import LEGAL, ODD, SAME
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "golden"))
 from members import loads, with_evidence  # noqa: E402: its folder is added above
+
 ROOT = os.path.dirname(os.path.dirname(HERE))
 MODULES = ("unknown_fields", "odd_numbers", "beside_a_dump")
 SHOWN = 12  # faults of one case that are printed
@@ -64,7 +66,11 @@ class Asker:
         with open(os.path.join(self.folder, self.name), "wb") as file:
             file.write(data)
         asked = self.case.asked or self.name
-        return Answer(subprocess.run([self.binary, *command.split(), asked], capture_output=True, timeout=300, cwd=self.folder, check=False))
+        return Answer(
+            subprocess.run(
+                [self.binary, *command.split(), asked], capture_output=True, timeout=300, cwd=self.folder, check=False
+            )
+        )
 
 
 def variants_of(case, data, seed):
@@ -111,7 +117,7 @@ def variant_faults(case, command, before, after, description, word):
 
 def first_difference(before, after):
     at = next((at for at, (a, b) in enumerate(zip(before, after)) if a != b), min(len(before), len(after)))
-    return f"at {at}: {before[max(0, at - 60):at + 60]!r}, now {after[max(0, at - 60):at + 60]!r}"
+    return f"at {at}: {before[max(0, at - 60) : at + 60]!r}, now {after[max(0, at - 60) : at + 60]!r}"
 
 
 def unpacked(data):
@@ -142,22 +148,37 @@ def probe(case, data, options, pool):
             for command in case.commands:
                 after = asker.ask(packed, command)
                 is_refused |= after.is_refused()
-                found += [(description, command, fault) for fault in variant_faults(case, command, before[command], after, description, word)]
+                found += [
+                    (description, command, fault)
+                    for fault in variant_faults(case, command, before[command], after, description, word)
+                ]
             if found and options.keep:
                 os.makedirs(options.keep, exist_ok=True)
-                with open(os.path.join(options.keep, re.sub(r"[^\w.=-]+", "_", f"{case.name} {description}")[:160] + "." + os.path.basename(asker.name)), "wb") as file:
+                with open(
+                    os.path.join(
+                        options.keep,
+                        re.sub(r"[^\w.=-]+", "_", f"{case.name} {description}")[:160]
+                        + "."
+                        + os.path.basename(asker.name),
+                    ),
+                    "wb",
+                ) as file:
                     file.write(packed)
             shutil.rmtree(place)
             return found, is_refused
 
         results = list(pool.map(tried, enumerate(chosen)))
     held = sum(not found for found, _ in results)
-    return held, list(itertools.chain.from_iterable(found for found, _ in results)), sum(refused for _, refused in results)
+    return (
+        held,
+        list(itertools.chain.from_iterable(found for found, _ in results)),
+        sum(refused for _, refused in results),
+    )
 
 
 def path_of(path, shared):
     if path.startswith("shared/"):
-        return shared and os.path.join(shared, path[len("shared/"):])
+        return shared and os.path.join(shared, path[len("shared/") :])
     return os.path.join(ROOT, path)
 
 
@@ -187,7 +208,10 @@ def main():
             passed += held
             failed += len({description for description, _, _ in found})
             words = "FAILED" if found else "ok    "
-            print(f"{words} {case.name}: {held} variants hold, {refused} refused ({time.monotonic() - began:.1f} s)", flush=True)
+            print(
+                f"{words} {case.name}: {held} variants hold, {refused} refused ({time.monotonic() - began:.1f} s)",
+                flush=True,
+            )
             for description, command, fault in found[:SHOWN]:
                 print(f"  {description} [{command}]: {fault}")
             if len(found) > SHOWN:

@@ -4,12 +4,14 @@
 
   torch_odd.py --binary memviewd [--seed N] [--every]
 
-Each scalar of a small snapshot, as pickle and as JSON, and of a small trace of torch.profiler becomes 0, -1, 2^31 …, NaN, a
-text, or is not there, one at a time. Every such file is still read; no sum is below 0; the categories at the peak, and what is
-live at the peak and at the end, add up to what is in use there (where a note says that events tell of more, to no less);
-where a value that cannot be changes a sum, a note says so.
-Some of them are drawn by the seed; --every, or EVERY=1, takes all. Ends with the counts; exit status 1 if one does not hold.
+Each scalar of a small snapshot, as pickle and as JSON, and of a small trace of torch.profiler becomes 0, -1, 2^31 …,
+NaN, a text, or is not there, one at a time. Every such file is still read; no sum is below 0; the categories at the
+peak, and what is live at the peak and at the end, add up to what is in use there (where a note says that events tell of
+more, to no less); where a value that cannot be changes a sum, a note says so.
+Some of them are drawn by the seed; --every, or EVERY=1, takes all. Ends with the counts; exit status 1 if one does not
+hold.
 """
+
 import argparse
 import json
 import os
@@ -28,8 +30,18 @@ import made_snapshots  # noqa: E402
 import torch_trace  # noqa: E402
 
 FILES_TOGETHER, DRAWN = 150, 450
-CONTRADICTING = "chain_break"  # the note of events that tell of more than the allocator counts: what balances that is below 0
-SUMS = ("first_bytes", "last_bytes", "min_bytes", "reserved_bytes", "allocation_count", "deallocation_count", "never_freed_count")
+CONTRADICTING = (
+    "chain_break"  # the note of events that tell of more than the allocator counts: what balances that is below 0
+)
+SUMS = (
+    "first_bytes",
+    "last_bytes",
+    "min_bytes",
+    "reserved_bytes",
+    "allocation_count",
+    "deallocation_count",
+    "never_freed_count",
+)
 
 
 def snapshot():
@@ -60,15 +72,20 @@ def live_faults(daemon, place, pool):
         in_use = daemon.json("/api/v1/memory_profile/event", id=event, **place)["data"]["event"]["in_use_bytes"]
         total = sum(row["size_bytes"] for row in live["rows"] + live["remainders"])
         faults += [f"live after event {event}: {total}, not {in_use}"] if total != in_use else []
-        balances = [row for row in live["remainders"] if row["code"] == "unaccounted" and CONTRADICTING in codes_of(pool)]
+        balances = [
+            row for row in live["remainders"] if row["code"] == "unaccounted" and CONTRADICTING in codes_of(pool)
+        ]
         faults += negatives({"live": live["rows"] + [row for row in live["remainders"] if row not in balances]})
     return faults
 
 
 def band_faults(daemon, place):
     stacked = daemon.json("/api/v1/memory_profile/timeline", stack="category", **place)["data"]["stacked"]
-    return [f"band {band['label'] or band['kind']}: {min([band['before_bytes'], *band['bytes']])}" for band in stacked["bands"]
-            if min([band["before_bytes"], *band["bytes"]]) < 0]
+    return [
+        f"band {band['label'] or band['kind']}: {min([band['before_bytes'], *band['bytes']])}"
+        for band in stacked["bands"]
+        if min([band["before_bytes"], *band["bytes"]]) < 0
+    ]
 
 
 def category_faults(pool):
@@ -87,7 +104,9 @@ def notes_of(summary):
 
 
 def sums_of(summary):
-    return sorted([pool["memory"], pool["peak"]["in_use_bytes"], *(pool[name] for name in SUMS)] for pool in summary["pools"])
+    return sorted(
+        [pool["memory"], pool["peak"]["in_use_bytes"], *(pool[name] for name in SUMS)] for pool in summary["pools"]
+    )
 
 
 def faults_of(daemon, host, base, description):
@@ -100,7 +119,12 @@ def faults_of(daemon, host, base, description):
         faults += category_faults(pool)
         faults += live_faults(daemon, {**place, "memory": pool["memory"]}, pool)
         faults += band_faults(daemon, {**place, "memory": pool["memory"]})
-    if base and odd_values.cannot_be(description) and sums_of(summary) != sums_of(base) and notes_of(summary) <= notes_of(base):
+    if (
+        base
+        and odd_values.cannot_be(description)
+        and sums_of(summary) != sums_of(base)
+        and notes_of(summary) <= notes_of(base)
+    ):
         faults.append(f"no note says it: {sums_of(summary)}, not {sums_of(base)}")
     return faults
 
@@ -121,13 +145,19 @@ def hold(binary, counts, suffix, original, variants):
                 file.write(data)
         with Daemon(binary, folder) as daemon:
             sessions = daemon.json("/api/v1/sessions", limit=1000)["sessions"]
-            hosts = {host["name"]: {"session": session["id"], "id": host["id"]} for session in sessions for host in session["hosts"]}
+            hosts = {
+                host["name"]: {"session": session["id"], "id": host["id"]}
+                for session in sessions
+                for host in session["hosts"]
+            }
             base = None
             for name, description in names.items():
                 faults = asked(daemon, hosts[name], base, description) if name in hosts else ["it is not listed"]
                 counts.add(faults, f"{suffix} {description}")
                 if name == "v0":
-                    base = daemon.json("/api/v1/memory_profile/summary", session=hosts[name]["session"], host=hosts[name]["id"])["data"]
+                    base = daemon.json(
+                        "/api/v1/memory_profile/summary", session=hosts[name]["session"], host=hosts[name]["id"]
+                    )["data"]
 
 
 def main():
@@ -139,13 +169,16 @@ def main():
     print(f"seed {options.seed}")
     counts, draw = Counts(), random.Random(options.seed)
     small = snapshot()
-    originals = ((".pickle", pickle_fields, pickle.dumps(small, 4)), (".json", json_fields, json.dumps(small).encode()),
-                 (".pt.trace.json", json_fields, json.dumps(trace()).encode()))
+    originals = (
+        (".pickle", pickle_fields, pickle.dumps(small, 4)),
+        (".json", json_fields, json.dumps(small).encode()),
+        (".pt.trace.json", json_fields, json.dumps(trace()).encode()),
+    )
     for suffix, module, original in originals:
         rows = list(module.variants(original, draw))
-        rows = rows if options.every else rows[:DRAWN // len(originals)]
+        rows = rows if options.every else rows[: DRAWN // len(originals)]
         for at in range(0, len(rows), FILES_TOGETHER):
-            hold(options.binary, counts, suffix, original, rows[at:at + FILES_TOGETHER])
+            hold(options.binary, counts, suffix, original, rows[at : at + FILES_TOGETHER])
     return counts.finish()
 
 

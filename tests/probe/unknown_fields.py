@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fields that no schema of ours has, of every wire type, at every level of messages: they say nothing."""
+
 from case import SAME, Case
 from proto import MESSAGES, encoded, length_delimited, places, tag
 
@@ -23,7 +24,11 @@ def fields(number):
 
 
 def numbers_of(message):
-    near = next(number for number in range(1, 5000) if number not in MESSAGES[message] and number > max(MESSAGES[message], default=0))
+    near = next(
+        number
+        for number in range(1, 5000)
+        if number not in MESSAGES[message] and number > max(MESSAGES[message], default=0)
+    )
     return (near, *FAR)
 
 
@@ -32,15 +37,21 @@ def variants_of(message, embedded):
         def levels():
             yield message, "", None, data
             for place in places(data, message, embedded=embedded):
-                kind = place.field and (place.field.kind if place.field.kind in MESSAGES else dict(embedded).get((place.owner, place.field.name)))
+                kind = place.field and (
+                    place.field.kind
+                    if place.field.kind in MESSAGES
+                    else dict(embedded).get((place.owner, place.field.name))
+                )
                 if kind and place.wire == 2:
                     yield kind, place.path, place, place.bytes()
+
         for kind, path, place, inside in levels():
             for number in numbers_of(kind):
                 for words, field in fields(number):
                     for where, changed in (("first", field + inside), ("last", inside + field)):
                         whole = changed if place is None else place.replaced(length_delimited(place.number, changed))
                         yield f"{kind}{path}: {words}, field {number}, {where}", whole, SAME
+
     return variants
 
 
@@ -57,9 +68,13 @@ CASES = [
     case("an HloProto", "build/fixtures/hlo-two-buffers.pb", "HloProto", HLO),
     case("a bare HloModuleProto", "build/fixtures/hlo-module.pb", "HloModuleProto", ("summary --json",)),
     case("an HloSnapshot", "build/fixtures/hlo-snapshot.pb", "HloSnapshot", ("summary --json",)),
-    case("an XSpace", "build/fixtures/xspace-two-programs.pb", "XSpace", TRACE, ((("XStat", "bytes_value"), "HloProto"),)),
+    case(
+        "an XSpace", "build/fixtures/xspace-two-programs.pb", "XSpace", TRACE, ((("XStat", "bytes_value"), "HloProto"),)
+    ),
     case("a trace of memory", "build/fixtures/trace-tpu.pb", "XSpace", TRACE),
-    case("a buffer assignment", "tests/fixtures/texts/buffer_assignment.pb", "BufferAssignmentProto", ("summary --json",)),
+    case(
+        "a buffer assignment", "tests/fixtures/texts/buffer_assignment.pb", "BufferAssignmentProto", ("summary --json",)
+    ),
     case("a pprof profile", "build/fixtures/profile-tpu.pb", "Profile", PROFILE),
     case("a packed pprof profile", "tests/fixtures/memprof/memory1.prof", "Profile", PROFILE),
 ]

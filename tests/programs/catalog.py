@@ -41,10 +41,12 @@ class Built:
     """What is compiled; `args` hold shapes (jax.ShapeDtypeStruct), in the order of the step's parameters."""
     step: typing.Callable
     args: tuple
-    roles: list  # (expression searched in an argument's path, role, further roles that are right as well…); the first counts
+    # (expression searched in an argument's path, role, further roles that are right as well…); the first counts
+    roles: list
     donate: tuple = ()  # positions in args
     grads: typing.Any = None  # tree of what the step differentiates by
-    specs: list = dataclasses.field(default_factory=list)  # (expression, PartitionSpec); the first counts, else replicated
+    # (expression, PartitionSpec); the first counts, else replicated
+    specs: list = dataclasses.field(default_factory=list)
     results: typing.Callable = None  # (shardings of args) -> shardings of the results
 
 
@@ -59,8 +61,8 @@ def program(name, note, *, has=None, lacks=None, mesh=None, change=(), family=No
 
 
 def changed(name, note, changes, **settings):
-    """`changes`: variant -> (change as `memviewd whatif --change` takes it, settings). Of the settings of a change `casts`,
-    `donate`, `hosted` and `mesh` are done to what is built, all others are the builder's own."""
+    """`changes`: variant -> (change as `memviewd whatif --change` takes it, settings). Of the settings of a change
+    `casts`, `donate`, `hosted` and `mesh` are done to what is built, all others are the builder's own."""
     def add(build):
         for variant, (change, other) in {"base": ("", {}), **changes}.items():
             said = {**settings, **other}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compile_one.py NAME MODELS FOLDER: lowers one program of models/ or changed/, writes FOLDER/arguments.json and compiles it for TPU v5e with its dump in FOLDER/dump.
+"""compile_one.py NAME MODELS FOLDER: lowers one program of models/ or changed/, writes FOLDER/arguments.json and
+compiles it for TPU v5e with its dump in FOLDER/dump.
 
 No TPU is needed: libtpu describes the chips. make.py ends this process as soon as the buffers are assigned, for the
 code that the compiler would make from then on is not used.
@@ -11,10 +12,12 @@ import re
 import sys
 
 # libtpu asks no metadata server and takes no lock for a chip that is not there.
-os.environ.update(TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost", TPU_WORKER_ID="0", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
+os.environ.update(TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost", TPU_WORKER_ID="0",
+                  ALLOW_MULTIPLE_LIBTPU_LOAD="1",
                   JAX_PLATFORMS="cpu")
 
-CHIPS = {1: ("v5litepod-1", "v5e:1x1", {"chips_per_host_bounds": (1, 1, 1)}), 4: ("v5litepod-4", "v5e:2x2", {}), 8: ("v5litepod-8", "v5e:2x4", {})}
+CHIPS = {1: ("v5litepod-1", "v5e:1x1", {"chips_per_host_bounds": (1, 1, 1)}), 4: ("v5litepod-4", "v5e:2x2", {}),
+         8: ("v5litepod-8", "v5e:2x4", {})}
 
 
 def mesh_of(axes):
@@ -56,7 +59,8 @@ def arguments_of(built, lowered, paths):
     rows = []
     for at, (path, leaf) in enumerate(zip([path for part in paths for path in part], leaves, strict=True)):
         role, *also = first_of(built.roles, path, None)
-        rows.append({"number": kept.index(at) if at in kept else None, "path": path, "role": role, **({"also": also} if also else {}),
+        rows.append({"number": kept.index(at) if at in kept else None, "path": path, "role": role,
+                     **({"also": also} if also else {}),
                      "shape": list(leaf.shape), "dtype": str(leaf.dtype), "donated": bool(leaf.donated)})
     return rows
 
@@ -72,7 +76,9 @@ def main(name, models, folder):
         built = catalog.cast(chosen.build(**chosen.settings), chosen.casts)
         paths = catalog.paths_of(built.step, built.args)
         args = placed(built, mesh, paths, chosen.hosted)
-        options = {"out_shardings": built.results(*[jax.tree.map(lambda leaf: leaf.sharding, arg) for arg in args])} if built.results and (chosen.mesh or chosen.hosted) else {}
+        options = {"out_shardings":
+                   built.results(*[jax.tree.map(lambda leaf: leaf.sharding, arg)
+                                   for arg in args])} if built.results and (chosen.mesh or chosen.hosted) else {}
         donate = built.donate if chosen.donate is None else chosen.donate
         lowered = jax.jit(built.step, donate_argnums=donate, **options).lower(*args)
         found = {"jax": jax.__version__, "args": arguments_of(built, lowered, paths)}
@@ -81,10 +87,12 @@ def main(name, models, folder):
                               for path, leaf in jax.tree_util.tree_flatten_with_path(built.grads)[0]]
         with open(os.path.join(folder, "arguments.json"), "w", encoding="utf-8") as out:
             json.dump(found, out)
-        compiled = lowered.compile(compiler_options={"xla_dump_to": os.path.join(folder, "dump"), "xla_dump_hlo_as_proto": True})
+        compiled = lowered.compile(compiler_options={"xla_dump_to": os.path.join(folder, "dump"),
+                                                     "xla_dump_hlo_as_proto": True})
     stats = compiled.memory_analysis()
     with open(os.path.join(folder, "memory_analysis.json"), "w", encoding="utf-8") as out:
-        json.dump({name: getattr(stats, name) for name in sorted(dir(stats)) if name.endswith("_in_bytes")}, out, indent=1)
+        json.dump({name: getattr(stats, name) for name in sorted(dir(stats)) if name.endswith("_in_bytes")}, out,
+                  indent=1)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ def main(sources, out):
     from jax.experimental import topologies
     from jax.sharding import SingleDeviceSharding
     import train
-    sharding = SingleDeviceSharding(topologies.get_topology_desc(platform="tpu", topology_name=topology, **options).devices[0])
+    sharding = SingleDeviceSharding(topologies.get_topology_desc(platform="tpu", topology_name=topology,
+                                                                 **options).devices[0])
 
     def placed(leaf):
         return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding) if hasattr(leaf, "shape") else leaf

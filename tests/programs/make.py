@@ -53,11 +53,12 @@ def is_whole(folder):
 
 
 def compile_apart(arguments, folder, last=None):
-    """Python with these arguments, in a process of its own that is ended as soon as the module and its report are in the
-    folder. It goes on until it wrote `last` there, too, if that is asked for"""
+    """Python with these arguments, in a process of its own that is ended as soon as the module and its report are in
+    the folder. It goes on until it wrote `last` there, too, if that is asked for"""
     log = os.path.join(folder, "log")
     with open(log, "wb") as out:
-        child = subprocess.Popen([sys.executable, "-B", *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+        child = subprocess.Popen([sys.executable, "-B", *arguments], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                 start_new_session=True)
         end = time.monotonic() + LIMIT_S
         while child.poll() is None and (last or not is_whole(folder)) and time.monotonic() < end:
             time.sleep(POLL_S)
@@ -111,8 +112,10 @@ def truth_of(chosen, found, module, peak_bytes, total_bytes, rows):
             faults.append(f"{kind} was left out, but is seen at the peak ({held} bytes)")
         else:
             absent.append(kind)
-    truth = {"name": chosen.name, "note": chosen.note, "jax": found["jax"], "family": chosen.family, "devices": devices_of(chosen),
-             "patterns": list(planted), "pattern_bytes": {kind: held for kind, held in planted.items() if held is not None},
+    truth = {"name": chosen.name, "note": chosen.note, "jax": found["jax"], "family": chosen.family,
+             "devices": devices_of(chosen),
+             "patterns": list(planted),
+             "pattern_bytes": {kind: held for kind, held in planted.items() if held is not None},
              "absent": absent, "peak_bytes": peak_bytes, "total_bytes": total_bytes,
              "args": module.arguments}
     if "grads" in found:
@@ -194,11 +197,13 @@ def main():
     programs = catalog.load()
     if options.list:
         for chosen in programs.values():
-            print(chosen.name, ",".join([*chosen.has, *("-" + kind for kind in chosen.lacks)]) or ".", chosen.note, sep="\t")
+            print(chosen.name, ",".join([*chosen.has, *("-" + kind for kind in chosen.lacks)]) or ".", chosen.note,
+                  sep="\t")
         return 0
     if not options.out:
         parser.error("where to?")
-    wanted = [chosen for chosen in programs.values() if not options.names or any(fnmatch.fnmatch(chosen.name, name) for name in options.names)]
+    wanted = [chosen for chosen in programs.values() if not options.names
+              or any(fnmatch.fnmatch(chosen.name, name) for name in options.names)]
     failed = 0
     for chosen in wanted:
         into = place(options.out, chosen, options.split)
@@ -207,7 +212,8 @@ def main():
         begun = time.monotonic()
         try:
             truth, faults = make(chosen, into, options.binary)
-            print(f"{chosen.name}: peak {truth['peak_bytes'] / 2**20:.1f} MiB, {time.monotonic() - begun:.1f} s", *truth["patterns"],
+            print(f"{chosen.name}: peak {truth['peak_bytes'] / 2**20:.1f} MiB, {time.monotonic() - begun:.1f} s",
+                  *truth["patterns"],
                   *("no-" + kind for kind in truth["absent"]), flush=True)
         except NotMade as error:
             faults = [str(error)]

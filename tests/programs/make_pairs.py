@@ -5,8 +5,9 @@
 
 OUT/NAME/ holds the dump: the module before optimizations, the one after with its buffers, and what the compiler was
 told of chip and options. OUT/whatif.json names each pair, its change as `memviewd whatif --change` takes it, and the
-totals (arguments + outputs - aliased + temporaries) before and after. A NAME is a pair's (resnet.half-batch) and may hold
-* and ?; its base is made too. Without names every pair of tests/programs/changed is made that OUT does not have yet.
+totals (arguments + outputs - aliased + temporaries) before and after. A NAME is a pair's (resnet.half-batch) and may
+hold * and ?; its base is made too. Without names every pair of tests/programs/changed is made that OUT does not have
+yet.
 
   --list          print names, changes and notes, compile nothing
   --again         also those that are there
@@ -28,7 +29,8 @@ from make import ROOT, NotMade, compile_until_assigned
 
 LEFT = "*_buffer_assignment.hlo.pb"  # of the dump, not kept: the same module once more, perhaps half written
 ANALYSIS = "memory_analysis.json"
-# What the compiler's count has beside the temporaries of the assignment, wherever there are any: seen with libtpu 0.0.52.
+# What the compiler's count has beside the temporaries of the assignment, wherever there are any: seen with libtpu
+# 0.0.52.
 BESIDE_BYTES = 15872
 
 
@@ -54,7 +56,8 @@ def total_bytes(binary, folder):
             counted = json.load(text)
         return (counted["argument_size_in_bytes"] + counted["output_size_in_bytes"] - counted["alias_size_in_bytes"]
                 + counted["temp_size_in_bytes"])
-    answer = json.loads(subprocess.run([binary, "summary", folder, "--json"], stdout=subprocess.PIPE, check=True).stdout)
+    answer = json.loads(subprocess.run([binary, "summary", folder, "--json"], stdout=subprocess.PIPE,
+                                       check=True).stdout)
     space = answer["sessions"][0]["modules"][0]["summary"]["data"]["spaces"][0]
     return (space["parameter_bytes"] + space["output_bytes"] - space["output_reused_bytes"] + space["temporary_bytes"]
             + (BESIDE_BYTES if space["temporary_bytes"] else 0))
@@ -72,7 +75,8 @@ def write_pairs(out, programs, binary):
                 totals[side] = total_bytes(binary, os.path.join(out, side))
         before, after = (totals[side] for side in sides)
         change = chosen.change[1]
-        pairs[chosen.name] = {"after": chosen.name, "base": chosen.change[0], "change": [change] if isinstance(change, str) else list(change),
+        pairs[chosen.name] = {"after": chosen.name, "base": chosen.change[0], "change": [change]
+                              if isinstance(change, str) else list(change),
                               "saving_bytes": before - after, "total_bytes_after": after, "total_bytes_before": before}
     with open(os.path.join(out, "whatif.json"), "w", encoding="utf-8") as text:
         json.dump(dict(sorted(pairs.items())), text, indent=1)
@@ -100,7 +104,8 @@ def main():
         parser.error("where to?")
     os.makedirs(options.out, exist_ok=True)
     names = [chosen.name for chosen in programs.values()
-             if chosen.change and (not options.names or any(fnmatch.fnmatch(chosen.name, name) for name in options.names))]
+             if chosen.change
+             and (not options.names or any(fnmatch.fnmatch(chosen.name, name) for name in options.names))]
     failed = 0
     for name in dict.fromkeys(side for name in names for side in (programs[name].change[0], name)):
         into = os.path.join(options.out, name)
@@ -109,7 +114,8 @@ def main():
         begun = time.monotonic()
         try:
             make(programs[name], into, options.finish)
-            print(f"{name}: {total_bytes(options.binary, into) / 2**20:.1f} MiB, {time.monotonic() - begun:.1f} s", flush=True)
+            print(f"{name}: {total_bytes(options.binary, into) / 2**20:.1f} MiB, {time.monotonic() - begun:.1f} s",
+                  flush=True)
         except NotMade as error:
             failed += 1
             print(f"  {name}: {error}", flush=True)

@@ -44,7 +44,8 @@ def applied(diff, sources, into):
         environment = dict(os.environ, GIT_CEILING_DIRECTORIES=os.path.abspath(into))
         if subprocess.run(command, input=diff, cwd=copy, env=environment).returncode:
             return False
-    files = [os.path.relpath(os.path.join(folder, name), copies[0]) for folder, _, names in os.walk(copies[0]) for name in names]
+    files = [os.path.relpath(os.path.join(folder, name), copies[0]) for folder, _, names in os.walk(copies[0])
+             for name in names]
     same, different, failed = filecmp.cmpfiles(*copies, files, shallow=False)
     return not different and not failed and len(same) == len(files)
 
@@ -64,7 +65,8 @@ def judge(binary, folder, name, out):
         if "diff" not in advice["patch"]:
             print(f"{what}: not written, because {advice['patch']['reason']}", flush=True)
             continue
-        diff = subprocess.run([*command, "--patch", "--change", advice["change"]], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+        diff = subprocess.run([*command, "--patch", "--change", advice["change"]], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=True).stdout
         into = os.path.join(out, name, advice["kind"])
         if not applied(diff, sources, into):
             print(f"{what}: DOES NOT APPLY", flush=True)
@@ -76,7 +78,8 @@ def judge(binary, folder, name, out):
             continue
         holds = before - after >= (before - said) / 2
         good += holds
-        print(f"{what}: {before / 2**20:.1f} MiB, said {said / 2**20:.1f} ({advice['confidence']}), compiled {after / 2**20:.1f}, "
+        print(f"{what}: {before / 2**20:.1f} MiB, said {said / 2**20:.1f} ({advice['confidence']}), compiled "
+              f"{after / 2**20:.1f}, "
               f"{100 * (said - after) / after:+.1f} %{'' if holds else ', SAVES LESS THAN HALF'}", flush=True)
     return count, good
 
@@ -89,7 +92,8 @@ def main():
     parser.add_argument("--sources", default=PATCHED)
     parser.add_argument("--binary", default=os.path.join(ROOT, "build", "release", "memviewd"))
     options = parser.parse_intermixed_args()
-    counts = [judge(options.binary, os.path.abspath(options.sources), name, os.path.abspath(options.out)) for name in options.names or sorted(os.listdir(options.sources))]
+    counts = [judge(options.binary, os.path.abspath(options.sources), name, os.path.abspath(options.out))
+              for name in options.names or sorted(os.listdir(options.sources))]
     count, good = (sum(each) for each in zip(*counts, strict=True))
     print(f"{good} of {count} advised changes were written, apply and land as said")
     return 0 if good == count else 1

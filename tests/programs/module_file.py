@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What truth needs of a compiled module: bytes and names of its arguments, which were given away. Numbers as in proto/hlo.proto."""
+"""What truth needs of a compiled module: bytes and names of its arguments, which were given away. Numbers as in
+proto/hlo.proto."""
 import gzip
 import os
 import sys
@@ -16,7 +17,8 @@ class Module:
         module, assignment = proto[1], proto[3]
         parts = list(fields(module))
         entry = dict(parts)[6]
-        self.argument_names = self._names(next(part for number, part in parts if number == 3 and dict(fields(part)).get(5) == entry))
+        self.argument_names = self._names(next(part for number, part in parts if number == 3
+                                               and dict(fields(part)).get(5) == entry))
         self.argument_bytes = {}
         for number, part in fields(assignment):
             row = dict(fields(part)) if number == 3 else {}

@@ -29,7 +29,8 @@ def live(*shapes, named="", least=None, dtype=""):
     wanted = {math.prod(shape) for shape in shapes}
 
     def sign(_, rows, peak_bytes):
-        found = [row for row in rows if row["kind"] not in ("parameter", "constant") and elements(row["shape"]) in wanted
+        found = [row for row in rows if row["kind"] not in ("parameter", "constant")
+                 and elements(row["shape"]) in wanted
                  and re.search(named, row["op_name"] or "") and row["dtype"].startswith(dtype)]
         is_there, held = _share(found, peak_bytes)
         return (is_there if least is None else held >= least * peak_bytes), held
@@ -50,7 +51,8 @@ def opcode(name, *shapes):
     wanted = {math.prod(shape) for shape in shapes}
 
     def sign(_, rows, peak_bytes):
-        return _share([row for row in rows if re.search(name, row["name"] + " " + row["opcode"]) and elements(row["shape"]) in wanted], peak_bytes)
+        return _share([row for row in rows if re.search(name, row["name"] + " " + row["opcode"])
+                       and elements(row["shape"]) in wanted], peak_bytes)
     return sign
 
 

@@ -5,6 +5,7 @@
 
 Run by a Python that has mypy. The last line is "N passed, N failed, 0 skipped".
 """
+
 import os
 import re
 import subprocess
@@ -22,9 +23,16 @@ def main():
         os.unlink(place)
     os.symlink(os.path.realpath(PACKAGE), place)
     with open(TYPED, encoding="utf-8") as file:
-        wanted = {(at, code) for at, line in enumerate(file, 1) for code in re.findall(r"# error: ([\w-]+)$", line.rstrip())}
+        wanted = {
+            (at, code) for at, line in enumerate(file, 1) for code in re.findall(r"# error: ([\w-]+)$", line.rstrip())
+        }
     with tempfile.TemporaryDirectory() as cache:
-        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, TYPED], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "mypy", "--strict", "--cache-dir", cache, TYPED],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     found = {(int(at), code) for at, code in re.findall(r"typed\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.M)}
     faults = sorted(found ^ wanted)
     for at, code in faults:

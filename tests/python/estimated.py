@@ -4,8 +4,9 @@
   python3 -m venv torch && torch/bin/pip install torch transformers
   MEMVIEWD=build/release/memviewd torch/bin/python tests/python/estimated.py ../shared/data
 
-Prints a row for each configuration of torch-h200/peaks.json, and fails where asked-for or reserved bytes are off by more than 2
-and 10 %."""
+Prints a row for each configuration of torch-h200/peaks.json, and fails where asked-for or reserved bytes are off by
+more than 2 and 10 %."""
+
 import json
 import os
 import re
@@ -25,7 +26,13 @@ def words_of(argv):
 def estimated(data, argv, folder):
     program = os.path.join(data, "gpu-h200", "programs", "t_whatif.py")
     words = [sys.executable, "-m", "memviewd", "estimate", "--device=H200", "--out=" + folder, program, *argv]
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONPATH": sys.path[0]})
+    subprocess.run(
+        words,
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": sys.path[0]},
+    )
     asked = [os.environ["MEMVIEWD"], "whatif", "--json", os.path.join(folder, "estimate.pickle")]
     answer = json.loads(subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout)["modules"][0]
     return {"requested": answer["peak_bytes_before"], "reserved": answer["reserved_bytes_before"]}
@@ -41,7 +48,12 @@ def main():
         off = {key: got[key] / run[f"peak_{key}"] - 1 for key in MOST}
         is_good = all(abs(off[key]) <= MOST[key] for key in MOST)
         fallen += not is_good
-        print("ok     " if is_good else "FAILED ", name, *(f"{key} {got[key]:,} ({off[key]:+.1%})" for key in MOST), flush=True)
+        print(
+            "ok     " if is_good else "FAILED ",
+            name,
+            *(f"{key} {got[key]:,} ({off[key]:+.1%})" for key in MOST),
+            flush=True,
+        )
     print(f"{len(runs) - fallen} passed, {fallen} failed, 0 skipped")
     return fallen > 0
 

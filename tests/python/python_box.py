@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder of its own for each test, what is printed, and inputs."""
+
 import contextlib
 import glob
 import io
@@ -34,8 +35,12 @@ def until(condition, what, seconds=60):
 
 class Case(unittest.TestCase):
     def setUp(self):
-        self.set_environment(**{variable: None for _, variable in _labels.VARIABLES}, MEMVIEWD_LABELS=None, KUBERNETES_SERVICE_HOST=None,
-                             RAY_JOB_CONFIG_JSON_ENV_VAR=None)  # a session has memviewd.json only in tests of it
+        self.set_environment(
+            **{variable: None for _, variable in _labels.VARIABLES},
+            MEMVIEWD_LABELS=None,
+            KUBERNETES_SERVICE_HOST=None,
+            RAY_JOB_CONFIG_JSON_ENV_VAR=None,
+        )  # a session has memviewd.json only in tests of it
         self.folder = os.path.realpath(tempfile.mkdtemp(prefix="memviewd-python-"))
         self.addCleanup(shutil.rmtree, self.folder)
         before = os.getcwd()
@@ -50,7 +55,11 @@ class Case(unittest.TestCase):
     def set_environment(self, **variables):
         for name, value in variables.items():
             before = os.environ.get(name)
-            self.addCleanup(os.environ.pop if before is None else os.environ.__setitem__, name, *([None] if before is None else [before]))
+            self.addCleanup(
+                os.environ.pop if before is None else os.environ.__setitem__,
+                name,
+                *([None] if before is None else [before]),
+            )
             if value is None:
                 os.environ.pop(name, None)
             else:
@@ -59,7 +68,11 @@ class Case(unittest.TestCase):
     def put_module(self, name, module):
         """in sys.modules while the test runs; None: it is not there"""
         before = sys.modules.get(name)
-        self.addCleanup(sys.modules.pop if before is None else sys.modules.__setitem__, name, *([None] if before is None else [before]))
+        self.addCleanup(
+            sys.modules.pop if before is None else sys.modules.__setitem__,
+            name,
+            *([None] if before is None else [before]),
+        )
         sys.modules[name] = module
 
     def runs(self):

@@ -3,14 +3,22 @@
 
 Run by run.py --pattern real.py with the Python of build/jax, libtpu and IPython in PYTHONPATH.
 """
+
 import os
 import subprocess
 import sys
 import urllib.request
 
 # libtpu asks no metadata server and takes no lock for a chip that is not there.
-os.environ.update(TPU_SKIP_MDS_QUERY="1", TPU_ACCELERATOR_TYPE="v5litepod-1", TPU_WORKER_HOSTNAMES="localhost", TPU_WORKER_ID="0",
-                  ALLOW_MULTIPLE_LIBTPU_LOAD="1", PLATFORM="tpu", JAX_PLATFORMS="cpu")
+os.environ.update(
+    TPU_SKIP_MDS_QUERY="1",
+    TPU_ACCELERATOR_TYPE="v5litepod-1",
+    TPU_WORKER_HOSTNAMES="localhost",
+    TPU_WORKER_ID="0",
+    ALLOW_MULTIPLE_LIBTPU_LOAD="1",
+    PLATFORM="tpu",
+    JAX_PLATFORMS="cpu",
+)
 
 import jax
 import jax.numpy as jnp
@@ -31,7 +39,9 @@ def loss(weights, x):
 
 
 def array(*shape, device=None):
-    return jax.ShapeDtypeStruct(shape, jnp.float32, sharding=jax.sharding.SingleDeviceSharding(device) if device else None)
+    return jax.ShapeDtypeStruct(
+        shape, jnp.float32, sharding=jax.sharding.SingleDeviceSharding(device) if device else None
+    )
 
 
 def take_64_tib():
@@ -51,8 +61,10 @@ class Explain(RealCase):
         x = array(256, 256)
         jitted = jax.jit(jax.grad(matmul_sum))
         compiled = jitted.lower(x, x).compile()
-        found = [memviewd.explain(f, *more) for f, more in (
-            (jax.grad(matmul_sum), (x, x)), (jitted, (x, x)), (jitted.lower(x, x), ()), (compiled, ()))]
+        found = [
+            memviewd.explain(f, *more)
+            for f, more in ((jax.grad(matmul_sum), (x, x)), (jitted, (x, x)), (jitted.lower(x, x), ()), (compiled, ()))
+        ]
         stats = compiled.memory_analysis()
         needed = stats.argument_size_in_bytes + stats.output_size_in_bytes + stats.temp_size_in_bytes
         for each in found:
@@ -63,8 +75,11 @@ class Explain(RealCase):
         self.assertIs(found[0].at("100KiB").fits, False)
 
     def test_a_compiled_function_out_of_the_compilation_cache(self):
-        for name, value in (("jax_compilation_cache_dir", self.folder), ("jax_persistent_cache_min_compile_time_secs", 0),
-                            ("jax_persistent_cache_min_entry_size_bytes", -1)):
+        for name, value in (
+            ("jax_compilation_cache_dir", self.folder),
+            ("jax_persistent_cache_min_compile_time_secs", 0),
+            ("jax_persistent_cache_min_entry_size_bytes", -1),
+        ):
             self.addCleanup(jax.config.update, name, getattr(jax.config, name))
             jax.config.update(name, value)
         x = array(128, 128)
@@ -74,12 +89,17 @@ class Explain(RealCase):
             jax.clear_caches()
 
     def test_for_tpu_it_does_not_fit(self):
-        device = topologies.get_topology_desc(platform="tpu", topology_name="v5e:1x1", chips_per_host_bounds=(1, 1, 1)).devices[0]
+        device = topologies.get_topology_desc(
+            platform="tpu", topology_name="v5e:1x1", chips_per_host_bounds=(1, 1, 1)
+        ).devices[0]
         weights, x = [array(4096, 4096, device=device)] * 4, array(1 << 18, 4096, device=device)
         found = memviewd.explain(jax.value_and_grad(loss), weights, x)
         self.assertIs(found.fits, False)
         self.assertIn("RESOURCE_EXHAUSTED", str(found.error))
-        self.assertIn("jit_loss needs 18.50 GiB and HBM has 15.75 GiB, over by 2.75 GiB: saved activations, 12.00 GiB.", found.verdict)
+        self.assertIn(
+            "jit_loss needs 18.50 GiB and HBM has 15.75 GiB, over by 2.75 GiB: saved activations, 12.00 GiB.",
+            found.verdict,
+        )
         self.assertIn("Checkpoint the 4 layers", [row.title for row in found.advice])
         self.assertIn("What will make it fit?", str(found))
         small = memviewd.explain(jax.value_and_grad(loss), weights, array(1 << 10, 4096, device=device))
@@ -133,7 +153,7 @@ class Show(RealCase):
         page = memviewd.show(folder)
         with urllib.request.urlopen(page.url, timeout=20) as answer:
             self.assertIn(b"<!DOCTYPE html>", answer.read())
-        session, = page.daemon.get("sessions")["sessions"]
+        (session,) = page.daemon.get("sessions")["sessions"]
         self.assertEqual(session["kind"], "dump")
 
 
@@ -157,8 +177,14 @@ print('LEFT', 'memviewd' in shell.magics_manager.magics['line'])
 
 class Notebook(RealCase):
     def test_the_extension(self):
-        done = subprocess.run([sys.executable, "-c", CELLS.format(paths=sys.path[:2])], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, timeout=300, env=dict(os.environ, IPYTHONDIR=self.folder, PYTHONWARNINGS="ignore"))
+        done = subprocess.run(
+            [sys.executable, "-c", CELLS.format(paths=sys.path[:2])],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=300,
+            env=dict(os.environ, IPYTHONDIR=self.folder, PYTHONWARNINGS="ignore"),
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("VERDICT jit_double needs 8.00 MiB", done.stdout)
         self.assertIn("ERROR MemoryError", done.stdout)

@@ -3,8 +3,10 @@
 
   run.py --binary build/release/memviewd [--pattern 'test_*.py'] [--only TEXT] [--here]
 
-In this Python and, unless --here, in the newest one of pyenv if that is newer. The last line is "N passed, N failed, N skipped".
+In this Python and, unless --here, in the newest one of pyenv if that is newer. The last line is "N passed, N failed, N
+skipped".
 """
+
 import argparse
 import glob
 import os
@@ -61,7 +63,11 @@ def main():
     for name in fallen:
         print(f"FAILED  {name}")
     counts, status = ((0, 0, 0), 0) if options.here else in_newest(sys.argv[1:])
-    counts = (result.testsRun - len(fallen) - len(result.skipped) + counts[0], len(fallen) + counts[1], len(result.skipped) + counts[2])
+    counts = (
+        result.testsRun - len(fallen) - len(result.skipped) + counts[0],
+        len(fallen) + counts[1],
+        len(result.skipped) + counts[2],
+    )
     print("{} passed, {} failed, {} skipped".format(*counts))
     return 1 if fallen or result.testsRun == 0 else status
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stands in for JAX: as much of it as the package asks."""
+
 import os
 import shutil
 import sys
@@ -25,7 +26,12 @@ class Frame:
 
 class Array:
     def __init__(self, nbytes, line=0, is_gone=False):
-        self.nbytes, self.shape, self.dtype, self.sharding = nbytes, (nbytes // 4,), "float32", "SingleDeviceSharding(cpu:0)"
+        self.nbytes, self.shape, self.dtype, self.sharding = (
+            nbytes,
+            (nbytes // 4,),
+            "float32",
+            "SingleDeviceSharding(cpu:0)",
+        )
         self.is_deleted = lambda: is_gone
         if line:
             self.traceback = types.SimpleNamespace(frames=[Frame(os.__file__, 1), Frame("/home/me/train.py", line)])
@@ -38,10 +44,16 @@ class Executable:
     def get_compiled_memory_stats(self):
         if self.peak_bytes < 0:
             raise NotImplementedError("no stats on this backend")
-        return types.SimpleNamespace(peak_memory_in_bytes=self.peak_bytes, serialized_buffer_assignment_proto=self.assignment)
+        return types.SimpleNamespace(
+            peak_memory_in_bytes=self.peak_bytes, serialized_buffer_assignment_proto=self.assignment
+        )
 
     def hlo_modules(self):
-        return [types.SimpleNamespace(name=self.name, as_serialized_hlo_module_proto=lambda: inputs.hlo_module(self.name, 1))]
+        return [
+            types.SimpleNamespace(
+                name=self.name, as_serialized_hlo_module_proto=lambda: inputs.hlo_module(self.name, 1)
+            )
+        ]
 
 
 class Lowered:

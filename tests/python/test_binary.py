@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where the program is found, and that it decides what a lack of memory is."""
+
 import ast
 import glob
 import json
@@ -26,7 +27,11 @@ class Finding(Case):
         return path
 
     def test_the_variable_is_first_then_the_scripts_folder_then_the_path(self):
-        named, scripts, in_path = self.program("a", "other"), self.program("b", "memviewd"), self.program("c", "memviewd")
+        named, scripts, in_path = (
+            self.program("a", "other"),
+            self.program("b", "memviewd"),
+            self.program("c", "memviewd"),
+        )
         with mock.patch.object(sysconfig, "get_path", lambda *_: os.path.dirname(scripts)):
             self.set_environment(PATH=os.path.dirname(in_path) + ":" + os.environ["PATH"], MEMVIEWD=named)
             self.assertEqual(_binary.find(), named)
@@ -47,7 +52,9 @@ class Finding(Case):
                 _binary.find()
 
     def test_the_version_is_the_programs(self):
-        printed = subprocess.run([os.environ["MEMVIEWD"], "--version"], capture_output=True, text=True, check=True).stdout
+        printed = subprocess.run(
+            [os.environ["MEMVIEWD"], "--version"], capture_output=True, text=True, check=True
+        ).stdout
         self.assertEqual("memviewd {}".format(memviewd.__version__), printed.splitlines()[0])
         self.set_environment(MEMVIEWD=self.program("a", "memviewd"))
         self.assertEqual(memviewd.__version__, "7.8.9")
@@ -56,13 +63,28 @@ class Finding(Case):
 class Running(Case):
     def as_module(self, *words, **environment):
         path = os.path.dirname(PACKAGE)
-        return subprocess.run([sys.executable, "-m", "memviewd", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=b"",
-                              env={**os.environ, "PYTHONPATH": path, **environment})
+        return subprocess.run(
+            [sys.executable, "-m", "memviewd", *words],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            input=b"",
+            env={**os.environ, "PYTHONPATH": path, **environment},
+        )
 
     def test_python_m_is_the_command_line(self):
-        for words in (["--version"], ["summary", "/nowhere"], ["run", "--quiet", "--", "sh", "-c", 'echo "$2 $LD_PRELOAD"; exit 7', "sh", "a  b"]):
+        for words in (
+            ["--version"],
+            ["summary", "/nowhere"],
+            ["run", "--quiet", "--", "sh", "-c", 'echo "$2 $LD_PRELOAD"; exit 7', "sh", "a  b"],
+        ):
             preload = {"LD_PRELOAD": "libc.so.6"}  # of the job
-            own = subprocess.run([os.environ["MEMVIEWD"], *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, input=b"", env={**os.environ, **preload})
+            own = subprocess.run(
+                [os.environ["MEMVIEWD"], *words],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                input=b"",
+                env={**os.environ, **preload},
+            )
             ours = self.as_module(*words, **preload)
             self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (own.returncode, own.stdout, own.stderr))
 
@@ -81,11 +103,17 @@ class Deciding(Case):
             self.assertEqual(len(_binary.failures_in(case["text"])), case["count"], case["text"])
 
     def test_other_texts_are_none(self):
-        for text in ("", "ValueError: 3", "KeyError: 'memory'", "Traceback (most recent call last):\n  out of range", "\ud800 \0"):
+        for text in (
+            "",
+            "ValueError: 3",
+            "KeyError: 'memory'",
+            "Traceback (most recent call last):\n  out of range",
+            "\ud800 \0",
+        ):
             self.assertEqual(_binary.failures_in(text), [], text)
 
     def test_the_failure_comes_with_its_figures(self):
-        failure, = _binary.failures_in("noise\n" + COMPILE_TEXT)
+        (failure,) = _binary.failures_in("noise\n" + COMPILE_TEXT)
         self.assertEqual((failure["module"], failure["needed_bytes"]), ("jit_f", 20 << 30))
 
 
@@ -95,13 +123,18 @@ class Source(Case):
         for path in glob.glob(os.path.join(PACKAGE, "*.py")):
             tree = ast.parse(self.read(path), path, feature_version=(3, 8))
             for node in ast.walk(tree):
-                names = [each.name for each in node.names] if isinstance(node, ast.Import) else (
-                    [node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else [])
+                names = (
+                    [each.name for each in node.names]
+                    if isinstance(node, ast.Import)
+                    else ([node.module] if isinstance(node, ast.ImportFrom) and node.level == 0 else [])
+                )
                 for name in names:
                     self.assertIn(name.split(".")[0], allowed | sys.stdlib_module_names, path)
 
     def test_importing_it_imports_no_framework_and_starts_nothing(self):
-        code = ("import sys, threading, memviewd\n"
-                "assert not {'jax', 'IPython', 'numpy', 'torch'} & set(sys.modules), sys.modules\n"
-                "assert threading.active_count() == 1\n")
+        code = (
+            "import sys, threading, memviewd\n"
+            "assert not {'jax', 'IPython', 'numpy', 'torch'} & set(sys.modules), sys.modules\n"
+            "assert threading.active_count() == 1\n"
+        )
         subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, cwd=os.path.dirname(PACKAGE))

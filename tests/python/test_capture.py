@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`memviewd capture` of a program that called install()."""
+
 import json
 import os
 import subprocess
@@ -15,7 +16,13 @@ PACKAGES = os.path.dirname(os.path.dirname(memviewd.__file__))
 
 class Capturing(Case):
     def capture(self, *words, status=0):
-        done = subprocess.run([os.environ["MEMVIEWD"], "capture", *words, "--wait=60"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run(
+            [os.environ["MEMVIEWD"], "capture", *words, "--wait=60"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
         self.assertEqual(done.returncode, status, done)
         return done
 
@@ -31,23 +38,42 @@ class Capturing(Case):
         return installed
 
     def files(self):
-        return sorted(os.path.relpath(os.path.join(at, name), self.only_run()) for at, _, names in os.walk(self.only_run()) for name in names
-                      if not name.startswith(".") and ".capture" not in at)
+        return sorted(
+            os.path.relpath(os.path.join(at, name), self.only_run())
+            for at, _, names in os.walk(self.only_run())
+            for name in names
+            if not name.startswith(".") and ".capture" not in at
+        )
 
     def test_what_is_held_is_written(self):
         self.put_jax(arrays=[stub_jax.Array(400, 12)])
         installed = self.install()
         process = "pid{}".format(os.getpid())
         done = self.capture(self.logdir)
-        self.assertEqual([os.path.relpath(line.split("  ")[0], self.only_run()) for line in done.stdout.splitlines()],
-                         [process + "/memory-000001.prof", process + "/live_arrays-000001.json"])
+        self.assertEqual(
+            [os.path.relpath(line.split("  ")[0], self.only_run()) for line in done.stdout.splitlines()],
+            [process + "/memory-000001.prof", process + "/live_arrays-000001.json"],
+        )
         with open(os.path.join(self.only_run(), process, "memory-000001.prof"), "rb") as file:
             self.assertEqual(file.read(), PROFILES[0])
         self.assertEqual(json.loads(self.read(self.only_run(), process, "live_arrays-000001.json"))["bytes"], 400)
         self.capture(self.only_run())
         installed.remove()
-        self.assertEqual(self.files(), sorted(["run.lock"] + ["{}/{}-00000{}.{}".format(process, *each) for each in (
-            ("memory", 1, "prof"), ("memory", 2, "prof"), ("live_arrays", 1, "json"), ("live_arrays", 2, "json"))]))
+        self.assertEqual(
+            self.files(),
+            sorted(
+                ["run.lock"]
+                + [
+                    "{}/{}-00000{}.{}".format(process, *each)
+                    for each in (
+                        ("memory", 1, "prof"),
+                        ("memory", 2, "prof"),
+                        ("live_arrays", 1, "json"),
+                        ("live_arrays", 2, "json"),
+                    )
+                ]
+            ),
+        )
         self.assertNotIn(_capture.FOLDER_NAME, os.listdir(self.only_run()))
         self.assertIn("has ended", self.capture(self.logdir, status=2).stderr)
 
@@ -55,7 +81,9 @@ class Capturing(Case):
         self.put_jax(has_devices=False)
         installed = self.install()
         done = self.capture(self.logdir, status=2)
-        self.assertEqual(done.stderr, "memviewd: pid{}: neither PyTorch nor JAX uses a device in it yet\n".format(os.getpid()))
+        self.assertEqual(
+            done.stderr, "memviewd: pid{}: neither PyTorch nor JAX uses a device in it yet\n".format(os.getpid())
+        )
         installed.remove()
         self.assertFalse(os.path.exists(self.logdir))
 
@@ -79,14 +107,26 @@ class Capturing(Case):
         self.assertFalse(os.path.exists(self.logdir))
 
     def test_children_that_are_forked_answer_until_a_device_is_taken(self):
-        code = ("import memviewd, os, sys, types\nmemviewd.install({!r})\n"
-                "def fork():\n    ours, theirs = os.pipe()\n    child = os.fork()\n    if child == 0:\n"
-                "        os.write(1, b'%r\\n' % (memviewd._capture._listener is not None))\n        os.close(theirs)\n        os.read(ours, 1)\n        os._exit(0)\n"
-                "    return child, theirs\n"
-                "first = fork()\nsys.modules['torch'] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True))\nsecond = fork()\n"
-                "sys.stdin.read()\n[os.close(end) for _, end in (first, second)]\n[os.waitpid(child, 0) for child, _ in (first, second)]\n").format(self.logdir)
-        with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env=dict(os.environ, PYTHONPATH=PACKAGES)) as job:
+        code = (
+            "import memviewd, os, sys, types\nmemviewd.install({!r})\n"
+            "def fork():\n    ours, theirs = os.pipe()\n    child = os.fork()\n    if child == 0:\n"
+            "        os.write(1, b'%r\\n' % (memviewd._capture._listener is not None))\n        os.close(theirs)\n"
+            "        os.read(ours, 1)\n        os._exit(0)\n"
+            "    return child, theirs\n"
+            "first = fork()\n"
+            "sys.modules['torch'] = types.SimpleNamespace(cuda=types.SimpleNamespace(is_initialized=lambda: True))\n"
+            "second = fork()\n"
+            "sys.stdin.read()\n[os.close(end) for _, end in (first, second)]\n"
+            "[os.waitpid(child, 0) for child, _ in (first, second)]\n"
+        ).format(self.logdir)
+        with subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ, PYTHONPATH=PACKAGES),
+        ) as job:
             self.assertEqual(sorted(job.stdout.readline() for _ in range(2)), ["False\n", "True\n"])
             self.assertEqual(len(self.capture(self.logdir, status=2).stderr.splitlines()), 2)
             out, err = job.communicate(timeout=60)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """estimate(): what it records becomes a snapshot that the program replays. PyTorch itself: estimated.py, by hand."""
+
 import os
 import pickle
 import sys
@@ -35,8 +36,10 @@ class Estimate(Case):
         recorder.take_for(kept)
         recorder.take_for(Storage(50 * MIB))
         recorder.take_for(Storage(0))
-        self.assertEqual([(event["action"], event["size"] // MIB) for event in recorder.events],
-                         [("alloc", 30), ("alloc", 50), ("free_requested", 50), ("free_completed", 50)])
+        self.assertEqual(
+            [(event["action"], event["size"] // MIB) for event in recorder.events],
+            [("alloc", 30), ("alloc", 50), ("free_requested", 50), ("free_completed", 50)],
+        )
         self.assertEqual((recorder.live_bytes, recorder.peak_bytes), (30 * MIB, 80 * MIB))
         self.assertEqual(recorder.events[0]["frames"][0]["name"], "test_a_block_goes_with_its_storage")
 
@@ -52,7 +55,9 @@ class Estimate(Case):
         for each in kept:
             recorder.take_for(each)
         explained = self.explained(recorder, "100MiB")
-        self.assertEqual((explained.fits, explained.needed_bytes, explained.capacity_bytes), (False, 120 * MIB, 100 * MIB))
+        self.assertEqual(
+            (explained.fits, explained.needed_bytes, explained.capacity_bytes), (False, 120 * MIB, 100 * MIB)
+        )
         self.assertIn("That is what PyTorch's segments take", str(explained))
         self.assertNotIn("JAX", str(explained.at("H100-80G")))
 
@@ -65,7 +70,11 @@ class Estimate(Case):
         self.assertEqual(vars(place), {"one": 1, "two": 2})
 
     def test_settings_of_the_environment_are_told(self):
-        for text, expected in (("", False), ("expandable_segments:True", True), ("max_split_size_mb:64, expandable_segments: true", True)):
+        for text, expected in (
+            ("", False),
+            ("expandable_segments:True", True),
+            ("max_split_size_mb:64, expandable_segments: true", True),
+        ):
             self.set_environment(PYTORCH_CUDA_ALLOC_CONF=text)
             self.assertEqual(_estimate._Recorder().snapshot()["allocator_settings"]["expandable_segments"], expected)
 

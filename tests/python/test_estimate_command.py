@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m memviewd estimate SCRIPT: how a script is run, and what is printed of it. What stands in for PyTorch's fake
 tensors records two blocks of the script's; with PyTorch itself: estimated.py, by hand."""
+
 import json
 import os
 import pickle
@@ -50,8 +51,13 @@ class Command(Case):
 
     def ask(self, *words, folder=None):
         path = os.path.dirname(os.path.dirname(os.path.abspath(_binary.__file__)))
-        return subprocess.run([sys.executable, os.path.join(self.folder, "start.py"), "estimate", *words], capture_output=True, text=True, cwd=folder,
-                              env={**os.environ, "PYTHONPATH": path, "TMPDIR": self.folder})
+        return subprocess.run(
+            [sys.executable, os.path.join(self.folder, "start.py"), "estimate", *words],
+            capture_output=True,
+            text=True,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path, "TMPDIR": self.folder},
+        )
 
     def test_the_answer_stands_alone_and_the_job_runs_as_a_script(self):
         done = self.ask("--device=100MiB", "job/train.py", "--json", "7")
@@ -81,13 +87,15 @@ class Command(Case):
         self.assertEqual(self.ask("job/train.py", "end", "0").returncode, 0)
 
     def test_what_fails_is_not_estimated_and_says_why(self):
-        for words, reason in ((("job/train.py", "end", "3"), "job/train.py ended with 3"),
-                              (("job/train.py", "raise"), "ValueError: of the job"),
-                              (("job/train.py", "group"), "torch.distributed is not there without its GPUs"),
-                              (("--device=nothing", "job/train.py"), "nothing"),
-                              (("none.py",), "none.py: there is no such script"),
-                              (("--frobnicate", "job/train.py"), "--frobnicate"),
-                              ((), "which script is it?")):
+        for words, reason in (
+            (("job/train.py", "end", "3"), "job/train.py ended with 3"),
+            (("job/train.py", "raise"), "ValueError: of the job"),
+            (("job/train.py", "group"), "torch.distributed is not there without its GPUs"),
+            (("--device=nothing", "job/train.py"), "nothing"),
+            (("none.py",), "none.py: there is no such script"),
+            (("--frobnicate", "job/train.py"), "--frobnicate"),
+            ((), "which script is it?"),
+        ):
             done = self.ask(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""), words)
             self.assertIn(reason, done.stderr, words)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """explain(): what is compiled how, and that what it says is what the command line prints."""
+
 import glob
 import os
 import subprocess
@@ -25,13 +26,17 @@ def too_large():
 
 class Explaining(Case):
     def printed(self, *words):
-        return subprocess.run([os.environ["MEMVIEWD"], "explain", *words], stdout=subprocess.PIPE, check=True).stdout.decode()
+        return subprocess.run(
+            [os.environ["MEMVIEWD"], "explain", *words], stdout=subprocess.PIPE, check=True
+        ).stdout.decode()
 
     def test_what_may_be_absent_is_what_the_document_says(self):
         document = Document(os.path.join(HERE, "..", "..", "docs", "openapi.yaml"))
         answer = document.tree["components"]["schemas"]["Verdict"]
         rows = (answer, answer["properties"]["advice"]["items"])
-        self.assertEqual(_explain.MAY_BE_ABSENT, {name for row in rows for name in row["properties"] if name not in row["required"]})
+        self.assertEqual(
+            _explain.MAY_BE_ABSENT, {name for row in rows for name in row["properties"] if name not in row["required"]}
+        )
 
     def test_what_does_not_fit(self):
         error, lowered = too_large(), stub_jax.Lowered(FILES)
@@ -40,7 +45,9 @@ class Explaining(Case):
         self.assertEqual(lowered.asked, [{"xla_dump_hlo_as_proto": True, "xla_dump_to": found.folder}])
         self.assertIs(found.error, error)
         self.assertIs(found.fits, False)
-        self.assertEqual(found.verdict, "jit_f needs 520.25 GiB and HBM has 15.75 GiB, over by 504.50 GiB: padding, 500.00 GiB.")
+        self.assertEqual(
+            found.verdict, "jit_f needs 520.25 GiB and HBM has 15.75 GiB, over by 504.50 GiB: padding, 500.00 GiB."
+        )
         self.assertTrue(found.cause.startswith("Padding holds 500.00 GiB"), found.cause)
         self.assertEqual((found.needed_bytes >> 28, found.capacity_bytes >> 28), (520 * 4 + 1, 63))
         self.assertTrue(found.advice and all(row.title and row["do"] for row in found.advice))
@@ -82,7 +89,9 @@ class Explaining(Case):
     def test_a_function_that_takes_a_capacity_gets_it(self):
         seen = []
         jax, _ = stub_jax.make()
-        jax.jit = lambda f: types.SimpleNamespace(lower=lambda *args, **kwargs: seen.append((args, kwargs)) or stub_jax.Lowered(FILES))
+        jax.jit = lambda f: types.SimpleNamespace(
+            lower=lambda *args, **kwargs: seen.append((args, kwargs)) or stub_jax.Lowered(FILES)
+        )
         self.put_module("jax", jax)
         memviewd.explain(lambda x, capacity: x, 1, capacity=2)
         memviewd.explain(lambda x, **more: x, 1, capacity="600GiB")
@@ -102,7 +111,9 @@ class Explaining(Case):
 
     def test_what_is_compiled_already(self):
         compiled = types.SimpleNamespace(runtime_executable=lambda: stub_jax.Executable("jit_f", 1))
-        self.assertEqual(sorted(os.listdir(memviewd.explain(compiled).folder)), ["program.buffer_assignment.pb", "program.hlo.pb"])
+        self.assertEqual(
+            sorted(os.listdir(memviewd.explain(compiled).folder)), ["program.buffer_assignment.pb", "program.hlo.pb"]
+        )
         compiled = types.SimpleNamespace(runtime_executable=lambda: stub_jax.Executable("jit_f", -1))
         with self.assertRaisesRegex(RuntimeError, "explain.. the function itself"):
             memviewd.explain(compiled)
@@ -110,7 +121,9 @@ class Explaining(Case):
     def test_a_function_and_its_arguments(self):
         lowered, seen = stub_jax.Lowered(FILES), []
         jax, _ = stub_jax.make()
-        jax.jit = lambda f: types.SimpleNamespace(lower=lambda *args, **kwargs: seen.append((f, args, kwargs)) or lowered)
+        jax.jit = lambda f: types.SimpleNamespace(
+            lower=lambda *args, **kwargs: seen.append((f, args, kwargs)) or lowered
+        )
         self.put_module("jax", jax)
 
         def step(f, x):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """on_oom() and install(): what is saved and told when a lack of memory passes, and that nothing else changes."""
+
 import asyncio
 import glob
 import json
@@ -35,8 +36,14 @@ class OomCase(Case):
 
 class Passing(OomCase):
     def test_what_is_saved_and_told(self):
-        self.put_jax(arrays=[stub_jax.Array(400, 12), stub_jax.Array(4000), stub_jax.Array(8000, is_gone=True)],
-                     executables=[stub_jax.Executable("jit_small", 10), stub_jax.Executable("jit_large", 20), stub_jax.Executable("jit_odd", -1)])
+        self.put_jax(
+            arrays=[stub_jax.Array(400, 12), stub_jax.Array(4000), stub_jax.Array(8000, is_gone=True)],
+            executables=[
+                stub_jax.Executable("jit_small", 10),
+                stub_jax.Executable("jit_large", 20),
+                stub_jax.Executable("jit_odd", -1),
+            ],
+        )
         error = stub_jax.out_of_memory()
         self.pass_by(error)
         run = self.only_run()
@@ -47,21 +54,40 @@ class Passing(OomCase):
             self.assertEqual(file.read(), PROFILES[0])
         arrays = json.loads(self.read(run, "live_arrays.json"))
         self.assertEqual((arrays["count"], arrays["bytes"]), (2, 4400))
-        self.assertEqual([(each["bytes"], each["line"], each["shape"]) for each in arrays["arrays"]],
-                         [(4000, None, [1000]), (400, "/home/me/train.py:12", [100])])
-        self.assertEqual(sorted(os.path.basename(path) for path in glob.glob(run + "/*.pb")),
-                         ["0000.jit_large.buffer_assignment.pb", "0000.jit_large.hlo.pb", "0001.jit_small.buffer_assignment.pb",
-                          "0001.jit_small.hlo.pb"])
+        self.assertEqual(
+            [(each["bytes"], each["line"], each["shape"]) for each in arrays["arrays"]],
+            [(4000, None, [1000]), (400, "/home/me/train.py:12", [100])],
+        )
+        self.assertEqual(
+            sorted(os.path.basename(path) for path in glob.glob(run + "/*.pb")),
+            [
+                "0000.jit_large.buffer_assignment.pb",
+                "0000.jit_large.hlo.pb",
+                "0001.jit_small.buffer_assignment.pb",
+                "0001.jit_small.hlo.pb",
+            ],
+        )
         printed = self.stderr.getvalue()
-        told = subprocess.run([os.environ["MEMVIEWD"], "explain", run], stdout=subprocess.PIPE, text=True, check=True).stdout
+        told = subprocess.run(
+            [os.environ["MEMVIEWD"], "explain", run], stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
         self.assertIn("jit_f needs 20.00 GiB; 15.75 GiB of HBM are available", told)
-        self.assertEqual(printed, "{}memviewd: saved in {}\nmemviewd: the page: memviewd.show({!r}) or memviewd --logdir={}\n".format(
-            told, run, run, self.logdir))
+        self.assertEqual(
+            printed,
+            "{}memviewd: saved in {}\nmemviewd: the page: memviewd.show({!r}) or memviewd --logdir={}\n".format(
+                told, run, run, self.logdir
+            ),
+        )
         self.assertEqual(os.stat(run).st_mode & 0o777, 0o700)
 
     def test_every_other_exception_passes_and_nothing_is_made(self):
         self.put_jax()
-        for error in (ValueError("3"), stub_jax.JaxRuntimeError("INVALID_ARGUMENT: memory"), KeyboardInterrupt(), SystemExit(3)):
+        for error in (
+            ValueError("3"),
+            stub_jax.JaxRuntimeError("INVALID_ARGUMENT: memory"),
+            KeyboardInterrupt(),
+            SystemExit(3),
+        ):
             self.pass_by(error)
         self.assertFalse(os.path.exists(self.logdir))
         self.assertEqual(self.stderr.getvalue(), "")
@@ -127,6 +153,7 @@ class Passing(OomCase):
         def work():
             with memviewd.on_oom(logdir=self.logdir):
                 raise stub_jax.out_of_memory()
+
         with mock.patch.object(threading, "excepthook", lambda what: None):
             threads = [threading.Thread(target=work) for _ in range(4)]
             [each.start() for each in threads]
@@ -176,8 +203,12 @@ class Dumping(OomCase):
     def test_the_dump_of_the_environment_is_copied(self):
         dump = os.path.join(self.folder, "a dump")
         os.mkdir(dump)
-        for name, age in (("module_0001.jit_old.after_optimizations.hlo.pb", 1e9), ("module_0002.jit_f.after_optimizations.hlo.pb", 0),
-                          ("module_0002.jit_f.thread.ll", 0), ("notes.txt", 0)):
+        for name, age in (
+            ("module_0001.jit_old.after_optimizations.hlo.pb", 1e9),
+            ("module_0002.jit_f.after_optimizations.hlo.pb", 0),
+            ("module_0002.jit_f.thread.ll", 0),
+            ("notes.txt", 0),
+        ):
             with open(os.path.join(dump, name), "w", encoding="utf-8") as file:
                 file.write(name)
             if age:
@@ -185,11 +216,19 @@ class Dumping(OomCase):
         self.put_jax(executables=[stub_jax.Executable("jit_f", 1)])
         self.set_environment(XLA_FLAGS="--xla_a=1 --xla_dump_to='{}'".format(dump))
         self.pass_by(stub_jax.out_of_memory())
-        self.assertEqual([name for name in sorted(os.listdir(self.only_run())) if "jit" in name], ["module_0002.jit_f.after_optimizations.hlo.pb"])
+        self.assertEqual(
+            [name for name in sorted(os.listdir(self.only_run())) if "jit" in name],
+            ["module_0002.jit_f.after_optimizations.hlo.pb"],
+        )
 
     def test_processes_that_share_a_dump_are_told_apart(self):
-        self.assertEqual([_oom._program_of(name + ".after_optimizations.hlo.pb") for name in ("module_0004.jit_f", "17.module_0004.jit_f", "18.module_0004.jit_g")],
-                         ["module_0004.jit_f", "17.module_0004.jit_f", "18.module_0004.jit_g"])
+        self.assertEqual(
+            [
+                _oom._program_of(name + ".after_optimizations.hlo.pb")
+                for name in ("module_0004.jit_f", "17.module_0004.jit_f", "18.module_0004.jit_g")
+            ],
+            ["module_0004.jit_f", "17.module_0004.jit_f", "18.module_0004.jit_g"],
+        )
 
     def test_inside_of_memviewd_run_it_goes_to_its_folder(self):
         self.put_jax()
@@ -203,15 +242,24 @@ class Dumping(OomCase):
 
 class Installing(OomCase):
     def test_exceptions_that_nobody_catches(self):
-        code = ("import memviewd, sys, threading\nmemviewd.install({!r})\nmemviewd.install({!r})\n"
-                "def fall(): raise MemoryError('of ' + threading.current_thread().name)\n"
-                "t = threading.Thread(target=fall, name='a thread'); t.start(); t.join(); fall()\n").format("nowhere", self.logdir)
-        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env=dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(memviewd.__file__))))
+        code = (
+            "import memviewd, sys, threading\nmemviewd.install({!r})\nmemviewd.install({!r})\n"
+            "def fall(): raise MemoryError('of ' + threading.current_thread().name)\n"
+            "t = threading.Thread(target=fall, name='a thread'); t.start(); t.join(); fall()\n"
+        ).format("nowhere", self.logdir)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(memviewd.__file__))),
+        )
         self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
         self.assertEqual(len(self.runs()), 2, done.stderr)
         self.assertFalse(os.path.exists("nowhere"))
-        self.assertLess(done.stderr.index("MemoryError: of MainThread"), done.stderr.index("saved in " + self.runs()[1]))
+        self.assertLess(
+            done.stderr.index("MemoryError: of MainThread"), done.stderr.index("saved in " + self.runs()[1])
+        )
 
     def test_remove_puts_back_what_was_there(self):
         before = sys.excepthook, threading.excepthook
@@ -252,6 +300,7 @@ class Folders(OomCase):
             self.assertIsNone(_session._take(begun))
             named.append(path)
             real(begun, path)
+
         with mock.patch.object(os, "rename", rename):
             sessions = [_session.open_new(self.logdir) for _ in range(2)]
         self.assertEqual(sorted({each.path for each in sessions}), self.runs())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """show(): the daemon behind it, the page in scripts and notebooks. %memviewd."""
+
 import contextlib
 import io
 import os
@@ -87,8 +88,10 @@ class Showing(ShowCase):
             _daemon.serve(self.folder, ["--no-such"])
 
     def test_the_daemon_is_gone_when_we_are_killed(self):
-        code = ("import sys; sys.path[:0] = {!r}\nfrom memviewd import _daemon\n"
-                "print(_daemon.serve({!r}).url, flush=True)\nimport time; time.sleep(600)\n").format(sys.path[:2], self.folder)
+        code = (
+            "import sys; sys.path[:0] = {!r}\nfrom memviewd import _daemon\n"
+            "print(_daemon.serve({!r}).url, flush=True)\nimport time; time.sleep(600)\n"
+        ).format(sys.path[:2], self.folder)
         process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
         daemon = _daemon.Daemon(process.stdout.readline().strip(), self.folder)
         self.assertTrue(daemon.serves(self.folder))
@@ -109,6 +112,7 @@ class Showing(ShowCase):
 
 class Pictures(ShowCase):
     """the page of `memviewd export`, whole, in what a notebook keeps"""
+
     def shown(self, path):
         self.notebook()
         return memviewd.show(path)._repr_html_()
@@ -129,14 +133,20 @@ class Framing(ShowCase):
     def page(self):
         mock.patch.object(_show, "picture_of", lambda *_: "").start()
         # Whether the program knows the option or not: it is asked for, and not given to this one.
-        with mock.patch.object(_daemon, "_start", lambda root, options, start=_daemon._start: (self.asked.append(options), start(root, ()))[1]):
+        with mock.patch.object(
+            _daemon,
+            "_start",
+            lambda root, options, start=_daemon._start: (self.asked.append(options), start(root, ()))[1],
+        ):
             self.asked = []
             return memviewd.show(DUMP)
 
     def test_beside_a_server_on_this_machine(self):
         self.notebook()
         shown = self.page()._repr_html_()
-        self.assertEqual(self.asked, [("--frame-ancestors=http://localhost:8888", "--frame-ancestors=http://127.0.0.1:8888")])
+        self.assertEqual(
+            self.asked, [("--frame-ancestors=http://localhost:8888", "--frame-ancestors=http://127.0.0.1:8888")]
+        )
         self.assertRegex(shown, r'<iframe src="http://127\.0\.0\.1:\d+/" width="100%" height="800"')
         self.assertEqual(self.printed.getvalue(), "")
 
@@ -173,8 +183,10 @@ class Magic(ShowCase):
     def test_a_call_is_explained_and_not_made(self):
         calls = []
         with mock.patch("memviewd._explain.explain", lambda f, *args, **kwargs: (f, args, kwargs)):
-            found = _magic.magic("explain model.step({'a': x}, *more, rate=0.1)",
-                                 {"model": types.SimpleNamespace(step=calls.append), "x": 1, "more": [2, 3]})
+            found = _magic.magic(
+                "explain model.step({'a': x}, *more, rate=0.1)",
+                {"model": types.SimpleNamespace(step=calls.append), "x": 1, "more": [2, 3]},
+            )
         self.assertEqual(found, (calls.append, ({"a": 1}, 2, 3), {"rate": 0.1}))
         self.assertEqual(calls, [])
         with self.assertRaisesRegex(SyntaxError, "a call is needed"):

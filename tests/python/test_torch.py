@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """on_oom() around a step of PyTorch: the allocator's snapshot is saved beside the text, and both are told as one."""
+
 import os
 import pickle
 import sys
@@ -30,9 +31,11 @@ class Torch(Case):
         def write(path):
             with open(path, "wb") as file:
                 pickle.dump(made.snapshot(self.device), file)
+
         torch = types.ModuleType("torch")
-        torch.cuda = types.SimpleNamespace(is_initialized=lambda: is_initialized,
-                                           memory=types.SimpleNamespace(_dump_snapshot=dump or write))
+        torch.cuda = types.SimpleNamespace(
+            is_initialized=lambda: is_initialized, memory=types.SimpleNamespace(_dump_snapshot=dump or write)
+        )
         self.put_module("torch", torch)
 
     def pass_by(self):
@@ -66,6 +69,7 @@ class Torch(Case):
             with open(path, "wb") as file:
                 file.write(b"half of it")
             raise RuntimeError("of PyTorch's own")
+
         self.put_torch(dump=fall)
         self.assertEqual(self.pass_by(), ["output.log", "run.lock"])
         self.assertIn("no allocator snapshot: RuntimeError: of PyTorch's own", self.stderr.getvalue())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """watch(): the series, its limits, its end."""
+
 import os
 import subprocess
 import sys
@@ -108,9 +109,11 @@ class Watching(WatchCase):
 
     def test_processes_that_fail_at_once_write_profiles_of_their_own(self):
         with tempfile.TemporaryDirectory() as folder:
-            script = ("import sys; from memviewd import _session\n"
-                      "session = _session.Session(sys.argv[1])\n"
-                      "for _ in range(20): session.write_profile(sys.argv[2].encode())\n")
+            script = (
+                "import sys; from memviewd import _session\n"
+                "session = _session.Session(sys.argv[1])\n"
+                "for _ in range(20): session.write_profile(sys.argv[2].encode())\n"
+            )
             environ = {**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(memviewd.__file__))}
             children = [subprocess.Popen([sys.executable, "-c", script, folder, name], env=environ) for name in "abc"]
             self.assertEqual([child.wait() for child in children], [0, 0, 0])
@@ -122,9 +125,13 @@ class Watching(WatchCase):
     def test_what_pytorch_has_in_use_is_written(self):
         self.put_module("jax", None)
         torch = types.ModuleType("torch")
-        torch.cuda = types.SimpleNamespace(is_initialized=lambda: True, memory=types.SimpleNamespace(_dump_snapshot=None), device_count=lambda: 1,
-                                           memory_stats=lambda at: {"allocated_bytes.all.current": 5, "reserved_bytes.all.current": 7},
-                                           mem_get_info=lambda at: (11, 99))
+        torch.cuda = types.SimpleNamespace(
+            is_initialized=lambda: True,
+            memory=types.SimpleNamespace(_dump_snapshot=None),
+            device_count=lambda: 1,
+            memory_stats=lambda at: {"allocated_bytes.all.current": 5, "reserved_bytes.all.current": 7},
+            mem_get_info=lambda at: (11, 99),
+        )
         self.put_module("torch", torch)
         with self.watch() as watch:
             live = os.path.join(watch.folder, ".live")
@@ -148,14 +155,18 @@ class Watching(WatchCase):
         self.assertFalse(os.path.exists(self.logdir))
 
     def test_it_ends_with_the_interpreter_and_not_in_the_middle_of_a_profile(self):
-        code = ("import sys; sys.path[:0] = {!r}\nimport os, time, stub_jax, memviewd\n"
-                "sys.modules['jax'], sys.modules['jax._src.xla_bridge'] = jax, _ = stub_jax.make()\n"
-                "begun = []\n"
-                "def profile():\n    begun.append(1); time.sleep(0.5); os.write(1, b'whole '); return b'x'\n"
-                "jax.profiler.device_memory_profile = profile\n"
-                "watch = memviewd.watch(every=0.05, logdir={!r})\n"
-                "while len(begun) < 2: time.sleep(0.01)\n").format(sys.path[:2], self.logdir)
-        done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+        code = (
+            "import sys; sys.path[:0] = {!r}\nimport os, time, stub_jax, memviewd\n"
+            "sys.modules['jax'], sys.modules['jax._src.xla_bridge'] = jax, _ = stub_jax.make()\n"
+            "begun = []\n"
+            "def profile():\n    begun.append(1); time.sleep(0.5); os.write(1, b'whole '); return b'x'\n"
+            "jax.profiler.device_memory_profile = profile\n"
+            "watch = memviewd.watch(every=0.05, logdir={!r})\n"
+            "while len(begun) < 2: time.sleep(0.01)\n"
+        ).format(sys.path[:2], self.logdir)
+        done = subprocess.run(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60
+        )
         self.assertEqual((done.returncode, done.stdout), (0, "whole whole "))
         self.assertIn("memory-000001.prof", os.listdir(self.only_run()))
 

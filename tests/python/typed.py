@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What type checkers are told of the package. mypy reads this (`make python-types-test`); nobody runs it. Lines that end with "# error: CODE"
-have to be refused so."""
+"""What type checkers are told of the package. mypy reads this (`make python-types-test`); nobody runs it. Lines that
+end with "# error: CODE" have to be refused so."""
+
 from typing import List, Optional, Union
 
 import memviewd

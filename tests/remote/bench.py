@@ -4,10 +4,11 @@
 
   bench.py --binary PATH --make-trace PATH [--sessions N] [--size-mb N]
 
-Listing: a stand-in for S3 that answers each request after 50 ms, with N sessions of one trace each, in one folder and in 20.
-Reading: a trace of N MB by https from nginx, as fast as it goes and at 250 and 60 MB/s for each connection; beside it the
-same file read whole by curl, and the answer from disk.
+Listing: a stand-in for S3 that answers each request after 50 ms, with N sessions of one trace each, in one folder and
+in 20. Reading: a trace of N MB by https from nginx, as fast as it goes and at 250 and 60 MB/s for each connection;
+beside it the same file read whole by curl, and the answer from disk.
 """
+
 import argparse
 import os
 import shutil
@@ -22,13 +23,19 @@ import harness
 import run
 import servers
 
+
 def measure_list(toolbox, name, keys):
     server = servers.Lists(keys, 0.05)
     began = time.monotonic()
-    daemon = toolbox.daemon("--logdir=s3://bench", AWS_ENDPOINT_URL=server.url, AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b")
+    daemon = toolbox.daemon(
+        "--logdir=s3://bench", AWS_ENDPOINT_URL=server.url, AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b"
+    )
     harness.wait_until(lambda: daemon.get_json("/api/v1/about")["roots"][0]["file_count"] == len(keys), 600)
-    print(f"{name}: {len(keys)} sessions in {time.monotonic() - began:.1f} s, {len(server.requests)} requests, "
-          f"daemon {daemon.status_kib('VmRSS') >> 10} MiB", flush=True)
+    print(
+        f"{name}: {len(keys)} sessions in {time.monotonic() - began:.1f} s, {len(server.requests)} requests, "
+        f"daemon {daemon.status_kib('VmRSS') >> 10} MiB",
+        flush=True,
+    )
     daemon.stop()
     server.stop()
 
@@ -45,7 +52,11 @@ def measure_read(toolbox, make_trace, size_mb):
     os.makedirs(os.path.dirname(trace))
     subprocess.run([make_trace, trace, "--events", str(size_mb * 7908)], check=True, stdout=subprocess.DEVNULL)
     size = os.path.getsize(trace)
-    for name, more in (("as fast as it goes", ""), ("250 MB/s a connection", "limit_rate 250m;"), ("60 MB/s a connection", "limit_rate 60m;")):
+    for name, more in (
+        ("as fast as it goes", ""),
+        ("250 MB/s a connection", "limit_rate 250m;"),
+        ("60 MB/s a connection", "limit_rate 60m;"),
+    ):
         nginx = servers.Nginx(os.path.join(work, "files"), work, more)
         environ = toolbox.environ(CURL_CA_BUNDLE=nginx.ca)
         url = f"{nginx.url}/host.xplane.pb"
@@ -55,8 +66,13 @@ def measure_read(toolbox, make_trace, size_mb):
         remote = seconds([toolbox.binary, "summary", "--json", url], env=environ)
         asked = [line.split() for line in nginx.asked().splitlines()[asked_before:]]
         sent = sum(int(line[9]) for line in asked)
-        print(f"{name}: {size / 1e6:.0f} MB read whole by curl in {whole:.1f} s; first answer from disk {disk:.1f} s, by https {remote:.1f} s "
-              f"({remote / whole:.2f} x curl, {remote / (whole + disk):.2f} x curl and then from disk), {len(asked)} requests, {sent / 1e6:.0f} MB", flush=True)
+        print(
+            f"{name}: {size / 1e6:.0f} MB read whole by curl in {whole:.1f} s; first answer from disk {disk:.1f} s, "
+            f"by https {remote:.1f} s "
+            f"({remote / whole:.2f} x curl, {remote / (whole + disk):.2f} x curl and then from disk), {len(asked)} "
+            f"requests, {sent / 1e6:.0f} MB",
+            flush=True,
+        )
         nginx.stop()
 
 

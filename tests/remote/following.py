@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A daemon while what lies at its address changes, and its server comes and goes."""
+
 import os
 import shutil
 import threading
@@ -29,7 +30,9 @@ def test_what_comes_and_goes_is_seen(t):
 def test_while_a_server_fails_what_was_known_stays(t):
     down = []
     proxy = servers.Proxy(t.s3().port, lambda handler, request, count: bool(down) and handler.reply(403) is None)
-    daemon = t.daemon("--logdir=s3://profiles/lab a/modules", "--list-every=1", **t.keys(proxy.url)) # no texts, which are read later
+    daemon = t.daemon(
+        "--logdir=s3://profiles/lab a/modules", "--list-every=1", **t.keys(proxy.url)
+    )  # no texts, which are read later
     before = names(daemon)
     assert len(before) > 1
     down.append(True)
@@ -59,9 +62,14 @@ def test_answers_that_are_kept_are_good_for_another_machine(t):
         module = daemon.get_json(f"/api/v1/sessions/{session}/modules")["modules"][0]["id"]
         answer = daemon.ask(f"/api/v1/memory_viewer/summary?session={session}&module={module}")
         harness.equal(answer.status, 200)
-        read = [path for method, path, headers, _ in proxy.requests if method == "GET" and "Range" in headers and "mlp-adam" in path and ".hlo.pb" in path]
+        read = [
+            path
+            for method, path, headers, _ in proxy.requests
+            if method == "GET" and "Range" in headers and "mlp-adam" in path and ".hlo.pb" in path
+        ]
         daemon.stop()
         return answer.text, len(read)
+
     first, first_read = ask(kept)
     shutil.copytree(kept, copied)
     second, second_read = ask(copied)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Google Cloud Storage by gcp-storage-emulator, which others wrote."""
+
 import harness
 import same
 import servers
@@ -12,6 +13,7 @@ def server(t):
         gcs = servers.Gcs()
         gcs.put(harness.FIXTURES, "lab a/")
         return gcs
+
     return t.of_all("gcs", make)
 
 

@@ -7,6 +7,7 @@
 By the Python that has requirements.txt. Each file that THEMES names is a theme, each function in it that begins with
 test_ a test: it gets a Toolbox. The last line is "N passed, N failed, N skipped".
 """
+
 import os
 import subprocess
 import sys
@@ -20,11 +21,19 @@ import servers
 
 THEMES = ["s3", "gcs", "https", "faults", "credentials", "following"]
 # Nothing of the person who runs the tests: no credentials, no proxies, no servers of a cloud.
-CLEAN = {name: "" for name in (
-    "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION AWS_ENDPOINT_URL "
-    "AWS_ENDPOINT_URL_S3 AWS_ENDPOINT_URL_STS AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE AWS_CONTAINER_CREDENTIALS_FULL_URI "
-    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE GOOGLE_APPLICATION_CREDENTIALS "
-    "STORAGE_EMULATOR_HOST GCE_METADATA_HOST CLOUDSDK_CONFIG http_proxy https_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY all_proxy").split()}
+CLEAN = {
+    name: ""
+    for name in (
+        "AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION "
+        "AWS_ENDPOINT_URL "
+        "AWS_ENDPOINT_URL_S3 AWS_ENDPOINT_URL_STS AWS_ROLE_ARN AWS_WEB_IDENTITY_TOKEN_FILE "
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI "
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE "
+        "GOOGLE_APPLICATION_CREDENTIALS "
+        "STORAGE_EMULATOR_HOST GCE_METADATA_HOST CLOUDSDK_CONFIG http_proxy https_proxy HTTP_PROXY HTTPS_PROXY "
+        "ALL_PROXY all_proxy"
+    ).split()
+}
 CLEAN.update(AWS_EC2_METADATA_DISABLED="true", NO_GCE_CHECK="1", no_proxy="*")
 
 
@@ -37,7 +46,13 @@ class Toolbox(harness.Toolbox):
         return {**os.environ, **CLEAN, "HOME": self.folder("home"), **more}
 
     def command(self, *arguments, status=0, **more):
-        ended = subprocess.run([self.binary, *arguments], capture_output=True, text=True, timeout=harness.PATIENCE_SECONDS, env=self.environ(**more))
+        ended = subprocess.run(
+            [self.binary, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=harness.PATIENCE_SECONDS,
+            env=self.environ(**more),
+        )
         assert status is None or ended.returncode == status, (arguments, ended.returncode, ended.stderr)
         return ended
 
@@ -52,14 +67,21 @@ class Toolbox(harness.Toolbox):
 
     def s3(self):
         """moto, in which the bucket "profiles" has this project's fixtures below "lab a/" """
+
         def make():
             moto = servers.Moto()
             moto.put("profiles", harness.FIXTURES, "lab a/")
             return moto
+
         return self.of_all("s3", make)
 
     def keys(self, url=None, **more):
-        return {"AWS_ACCESS_KEY_ID": servers.KEY, "AWS_SECRET_ACCESS_KEY": servers.SECRET, "AWS_ENDPOINT_URL": url or self.s3().url, **more}
+        return {
+            "AWS_ACCESS_KEY_ID": servers.KEY,
+            "AWS_SECRET_ACCESS_KEY": servers.SECRET,
+            "AWS_ENDPOINT_URL": url or self.s3().url,
+            **more,
+        }
 
 
 def main():

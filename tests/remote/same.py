@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers about a folder and about the same files at an address, side by side."""
+
 import json
 import os
 import re
@@ -7,7 +8,18 @@ import re
 import servers
 
 # What says where the files lie and when they were written there, and who measured.
-PLACES = {"logdir", "root", "roots", "generated_at", "modified_at_unix_ms", "mtime", "modified_at", "file_id", "id", "session_id"}
+PLACES = {
+    "logdir",
+    "root",
+    "roots",
+    "generated_at",
+    "modified_at_unix_ms",
+    "mtime",
+    "modified_at",
+    "file_id",
+    "id",
+    "session_id",
+}
 
 
 # What is another with each request, and with each copy of a file.
@@ -19,8 +31,12 @@ def equal_lines(mine, expected, what):
     mine, expected = ([OF_PLACE.sub(r'"\1":…', line) for line in lines] for lines in (mine, expected))
     if mine == expected:
         return
-    lines = [f"+ {line[:600]}" for line in mine if line not in expected][:3] + [f"- {line[:600]}" for line in expected if line not in mine][:3]
-    raise AssertionError(f"{what}: {len(mine)} lines, expected {len(expected)}:\n" + "\n".join(lines or ["another order"]))
+    lines = [f"+ {line[:600]}" for line in mine if line not in expected][:3] + [
+        f"- {line[:600]}" for line in expected if line not in mine
+    ][:3]
+    raise AssertionError(
+        f"{what}: {len(mine)} lines, expected {len(expected)}:\n" + "\n".join(lines or ["another order"])
+    )
 
 
 def api_paths(daemon):
@@ -32,7 +48,9 @@ def api_paths(daemon):
         listed = daemon.ask(base + "/modules")
         for module in listed.json.get("modules", []) if listed.status == 200 else []:
             for view in ("summary", "buffers", "whose"):
-                paths[name, module["name"], view] = f"/api/v1/memory_viewer/{view}?session={row['id']}&module={module['id']}"
+                paths[name, module["name"], view] = (
+                    f"/api/v1/memory_viewer/{view}?session={row['id']}&module={module['id']}"
+                )
     return paths
 
 
@@ -55,4 +73,6 @@ def rows(t, place, environ):
     """what memviewd index writes of it, by path and module, without what differs from place to place"""
     made = t.command("index", place, **environ).stdout
     listed = [json.loads(line) for line in made.splitlines()]
-    return sorted(json.dumps({name: value for name, value in row.items() if name not in PLACES}, sort_keys=True) for row in listed)
+    return sorted(
+        json.dumps({name: value for name, value in row.items() if name not in PLACES}, sort_keys=True) for row in listed
+    )

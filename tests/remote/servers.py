@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The servers that tests ask: moto for S3 and STS, gcp-storage-emulator for GCS, nginx for https, all of others; and a
 proxy of ours between, which is slow, cuts, refuses or lies as it is told."""
+
 import bisect
 import contextlib
 import http.client
@@ -36,6 +37,7 @@ class Moto:
 
     def __init__(self):
         from moto.server import ThreadedMotoServer
+
         os.environ["INITIAL_NO_AUTH_ACTION_COUNT"] = "1000000000"
         self.port = free_port()
         self.server = ThreadedMotoServer("127.0.0.1", self.port, verbose=False)
@@ -45,8 +47,15 @@ class Moto:
 
     def client(self, service, key=KEY, secret=SECRET, token=None):
         import boto3
-        return boto3.client(service, endpoint_url=self.url, region_name="us-east-1", aws_access_key_id=key,
-                            aws_secret_access_key=secret, aws_session_token=token)
+
+        return boto3.client(
+            service,
+            endpoint_url=self.url,
+            region_name="us-east-1",
+            aws_access_key_id=key,
+            aws_secret_access_key=secret,
+            aws_session_token=token,
+        )
 
     def put(self, bucket, folder, prefix):
         client = self.client("s3")
@@ -84,6 +93,7 @@ class Moto:
 class Gcs:
     def __init__(self):
         from gcp_storage_emulator.server import create_server
+
         self.port = free_port()
         self.server = create_server("127.0.0.1", self.port, in_memory=True, default_bucket="profiles")
         self.server.start()
@@ -107,20 +117,47 @@ class Gcs:
 
 
 class Nginx:
-    """a folder by https with a certificate of its own; `ca` is the file to trust. `only` are servers of one version of TLS, which
-    choose how they sign; at `port` both are spoken"""
+    """a folder by https with a certificate of its own; `ca` is the file to trust. `only` are servers of one version of
+    TLS, which choose how they sign; at `port` both are spoken"""
 
     def __init__(self, folder, work, more=""):
         self.port, self.work = free_port(), work
         self.only = {version: free_port() for version in ("TLSv1.2", "TLSv1.3")}
         self.ca, key = os.path.join(work, "cert.pem"), os.path.join(work, "key.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", self.ca, "-days", "2",
-                        "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
-        temporary = "".join(f"{kind}_temp_path {work}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
-        others = "".join(f" server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {self.ca}; ssl_certificate_key {key}; root {folder};"
-                         f" ssl_protocols {version}; ssl_prefer_server_ciphers on; }}\n" for version, port in self.only.items())
+        subprocess.run(
+            [
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-keyout",
+                key,
+                "-out",
+                self.ca,
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+                "-addext",
+                "subjectAltName=DNS:localhost,IP:127.0.0.1",
+            ],
+            check=True,
+            capture_output=True,
+        )
+        temporary = "".join(
+            f"{kind}_temp_path {work}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        others = "".join(
+            f" server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {self.ca}; ssl_certificate_key {key}; root "
+            f"{folder};"
+            f" ssl_protocols {version}; ssl_prefer_server_ciphers on; }}\n"
+            for version, port in self.only.items()
+        )
         with open(os.path.join(work, "nginx.conf"), "w", encoding="utf-8") as file:
-            file.write(f"""{"user root;" if os.geteuid() == 0 else ""} worker_processes 1; daemon off; pid {work}/nginx.pid; error_log {work}/error.log;
+            file.write(
+                f"""{"user root;" if os.geteuid() == 0 else ""} worker_processes 1; daemon off; pid {work}/nginx.pid; error_log {work}/error.log;
 events {{ worker_connections 256; }}
 http {{ access_log {work}/access.log; {temporary}
  server {{ listen 127.0.0.1:{self.port} ssl http2; ssl_certificate {self.ca}; ssl_certificate_key {key}; root {folder};
@@ -128,9 +165,12 @@ http {{ access_log {work}/access.log; {temporary}
   location / {{ autoindex on; }}
   location /json/ {{ alias {folder}/; autoindex on; autoindex_format json; }}
   {more} }}
-{others} }}""")
-        self.process = subprocess.Popen([shutil.which("nginx") or "/usr/sbin/nginx", "-c", os.path.join(work, "nginx.conf"), "-p", work],
-                                        stderr=subprocess.DEVNULL)
+{others} }}"""
+            )
+        self.process = subprocess.Popen(
+            [shutil.which("nginx") or "/usr/sbin/nginx", "-c", os.path.join(work, "nginx.conf"), "-p", work],
+            stderr=subprocess.DEVNULL,
+        )
         wait_for_port(self.port)
         self.url = f"https://localhost:{self.port}"
 
@@ -156,7 +196,7 @@ class Server:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
-            disable_nagle_algorithm = True # else a head waits 40 ms for its body
+            disable_nagle_algorithm = True  # else a head waits 40 ms for its body
 
             def answer(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -210,23 +250,30 @@ class Lists(Server):
             key = self.keys[at]
             slash = key.find("/", len(prefix)) if query.get("delimiter") else -1
             if slash >= 0:
-                parts.append(f"<CommonPrefixes><Prefix>{key[:slash + 1]}</Prefix></CommonPrefixes>")
+                parts.append(f"<CommonPrefixes><Prefix>{key[: slash + 1]}</Prefix></CommonPrefixes>")
                 at = bisect.bisect_left(self.keys, key[:slash] + "0")
             else:
                 size, etag, storage = self.facts_of(key)
-                parts.append(f"<Contents><Key>{key}</Key><LastModified>2026-01-09T12:00:00.000Z</LastModified><ETag>&quot;{etag}&quot;</ETag><Size>{size}</Size>"
-                             f"<StorageClass>{storage}</StorageClass></Contents>")
+                parts.append(
+                    f"<Contents><Key>{key}</Key><LastModified>2026-01-09T12:00:00.000Z</LastModified><ETag>&"
+                    f"quot;{etag}&quot;</ETag><Size>{size}</Size>"
+                    f"<StorageClass>{storage}</StorageClass></Contents>"
+                )
                 at += 1
             count += 1
         is_cut = at < len(self.keys) and self.keys[at].startswith(prefix)
         next_token = f"<NextContinuationToken>{at}</NextContinuationToken>" if is_cut else ""
-        body = f'<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{"".join(parts)}<IsTruncated>{str(is_cut).lower()}</IsTruncated>{next_token}</ListBucketResult>'
+        body = (
+            f'<?xml version="1.0"?><ListBucketResult '
+            f'xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{"".join(parts)}<IsTruncated>{str(is_cut).lower()}</'
+            f"IsTruncated>{next_token}</ListBucketResult>"
+        )
         return handler.reply(200, {"Content-Type": "application/xml"}, body.encode())
 
 
 class Proxy(Server):
-    """hands on to another server; `fault(handler, request, count)` may answer in its place (True), `count` is how often this
-    method and path came before. `delay_s` goes before each answer"""
+    """hands on to another server; `fault(handler, request, count)` may answer in its place (True), `count` is how often
+    this method and path came before. `delay_s` goes before each answer"""
 
     def __init__(self, port, fault=None, delay_s=0, change=None):
         self.port_behind, self.fault, self.delay_s, self.change = port, fault, delay_s, change
@@ -247,10 +294,23 @@ class Proxy(Server):
                 return
             connection = http.client.HTTPConnection("127.0.0.1", self.port_behind)
             # the host stays that of the proxy, for which the request was signed
-            connection.request(method, path, body or None, {name: value for name, value in headers.items() if name.lower() not in ("connection", "accept-encoding")})
+            connection.request(
+                method,
+                path,
+                body or None,
+                {
+                    name: value
+                    for name, value in headers.items()
+                    if name.lower() not in ("connection", "accept-encoding")
+                },
+            )
             answer = connection.getresponse()
             data = answer.read()
-            told = {name.title(): value for name, value in answer.getheaders() if name.lower() not in ("connection", "transfer-encoding", "date", "server")}
+            told = {
+                name.title(): value
+                for name, value in answer.getheaders()
+                if name.lower() not in ("connection", "transfer-encoding", "date", "server")
+            }
             if method != "HEAD":
                 told.pop("Content-Length", None)
             status = answer.status

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every reader has the same types and values, whatever the rows hold."""
+
 import json
 import os
 
@@ -16,15 +17,24 @@ import inputs
 from harness import equal
 
 # Words that look like dates and numbers are words.
-LABELS = ("--label=job=2026-01-01", "--label=commit=12345678", "--label=user=1e5", "--label=is_last=true", "--label=quote='\"\\\n")
-HUGE = 2 ** 64 - 1
+LABELS = (
+    "--label=job=2026-01-01",
+    "--label=commit=12345678",
+    "--label=user=1e5",
+    "--label=is_last=true",
+    "--label=quote='\"\\\n",
+)
+HUGE = 2**64 - 1
 
 
 def tree(t):
     """fixtures have texts, figures and sentences of every kind; one program has the largest id"""
     t.write("one/h.xplane.pb", inputs.xspace({("jit_one", HUGE): inputs.hlo_proto("jit_one", 4)}))
     t.write('odd "name",\n\t/error.txt', b"RESOURCE_EXHAUSTED: Out of memory while trying to allocate 123456789 bytes.")
-    t.write(b"bytes \xff\xfe/module_0001.jit_f.after_optimizations.hlo.pb".decode(errors="surrogateescape"), inputs.hlo_proto())
+    t.write(
+        b"bytes \xff\xfe/module_0001.jit_f.after_optimizations.hlo.pb".decode(errors="surrogateescape"),
+        inputs.hlo_proto(),
+    )
     return (t.fixtures, t.folder(), *LABELS)
 
 
@@ -46,7 +56,12 @@ def printed(t, form):
 
 def arrow_schema(t):
     types = {"utf8": pyarrow.string(), "int": pyarrow.int64(), "timestamp": pyarrow.timestamp("us", "UTC")}
-    return pyarrow.schema([pyarrow.field(one["name"], types[one["type"]["name"]], one["nullable"]) for one in json.loads(printed(t, "arrow"))["schema"]["fields"]])
+    return pyarrow.schema(
+        [
+            pyarrow.field(one["name"], types[one["type"]["name"]], one["nullable"])
+            for one in json.loads(printed(t, "arrow"))["schema"]["fields"]
+        ]
+    )
 
 
 def as_lines(rows):
@@ -70,7 +85,10 @@ def test_parquet_is_the_lines_for_every_reader(t):
     equal(without_metadata(table.schema), without_metadata(arrow_schema(t)))
     equal(table.schema.metadata[b"memviewd.schema_version"], b"3")
     equal(as_lines(table.to_pylist()), rows)
-    found = duckdb.sql(f"SELECT * REPLACE (strftime(modified_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') AS modified_at) FROM '{path}'")
+    found = duckdb.sql(
+        f"SELECT * REPLACE (strftime(modified_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') AS modified_at) FROM "
+        f"'{path}'"
+    )
     equal([dict(zip(found.columns, row)) for row in found.fetchall()], rows)
     equal(as_lines(polars.read_parquet(path).to_dicts()), rows)
     frame = pandas.read_parquet(path, dtype_backend="pyarrow")
@@ -94,7 +112,9 @@ def test_shards_are_one_table(t):
     arguments = tree(t)
     whole = pyarrow.parquet.read_table(made(t, "parquet", *arguments))
     for at in range(3):
-        done = t.run("index", "--format=parquet", f"--shard={at}/3", f"--out={t.folder('parts')}/part-{at}.parquet", *arguments)
+        done = t.run(
+            "index", "--format=parquet", f"--shard={at}/3", f"--out={t.folder('parts')}/part-{at}.parquet", *arguments
+        )
         equal(done.returncode, 0, done.stderr)
     parts = f"{t.folder('parts')}/part-*.parquet"
     equal(sorted(duckdb.sql(f"SELECT id FROM '{parts}'").fetchall()), sorted((row["id"],) for row in whole.to_pylist()))
@@ -109,12 +129,23 @@ def test_lines_with_the_printed_schema_have_its_types(t):
     table = pyarrow.json.read_json(path, parse_options=pyarrow.json.ParseOptions(explicit_schema=schema))
     equal([field.type for field in table.schema], [field.type for field in schema])
     equal(as_lines(table.to_pylist()), rows)
-    types = {name: str if "string" in one["type"] else "Int64" for name, one in json.loads(printed(t, "json"))["properties"].items()}
+    types = {
+        name: str if "string" in one["type"] else "Int64"
+        for name, one in json.loads(printed(t, "json"))["properties"].items()
+    }
     types.pop("modified_at")
     frame = pandas.read_json(path, lines=True, dtype=types)
     equal(str(frame.dtypes["modified_at"]), "datetime64[us, UTC]")
-    equal([value for value in frame["program_id"] if isinstance(value, str)], [row["program_id"] for row in rows if row["program_id"]])
-    polar = polars.read_ndjson(path, schema={name: polars.String if kind is str else polars.Int64 for name, kind in {**types, "modified_at": str}.items()})
+    equal(
+        [value for value in frame["program_id"] if isinstance(value, str)],
+        [row["program_id"] for row in rows if row["program_id"]],
+    )
+    polar = polars.read_ndjson(
+        path,
+        schema={
+            name: polars.String if kind is str else polars.Int64 for name, kind in {**types, "modified_at": str}.items()
+        },
+    )
     equal(polar["program_id"].to_list(), [row["program_id"] for row in rows])
     found = duckdb.sql(f"DESCRIBE SELECT * FROM read_json('{path}')").fetchall()
     equal({name: kind for name, kind, *_ in found}["modified_at"], "TIMESTAMP WITH TIME ZONE")
@@ -125,14 +156,25 @@ def test_clickhouse_takes_its_schema_and_both_formats(t):
     rows = rows_of(made(t, "ndjson", *arguments))
     server = session.Session()
     try:
-        for name, form, settings in (("rows.parquet", "Parquet", ""), ("rows.ndjson", "JSONEachRow", "SETTINGS date_time_input_format = 'best_effort'")):
+        for name, form, settings in (
+            ("rows.parquet", "Parquet", ""),
+            ("rows.ndjson", "JSONEachRow", "SETTINGS date_time_input_format = 'best_effort'"),
+        ):
             path = made(t, name.split(".")[1], *arguments)
             server.query("DROP TABLE IF EXISTS memviewd_rows")
             server.query(printed(t, "clickhouse"))
             server.query(f"INSERT INTO memviewd_rows SELECT * FROM file('{path}', {form}) {settings}")
-            told = server.query("SELECT * REPLACE (formatDateTime(modified_at, '%Y-%m-%dT%H:%i:%S.%fZ') AS modified_at) FROM memviewd_rows "
-                                "SETTINGS output_format_json_quote_64bit_integers = 0", "JSONEachRow")
-            equal({row["id"]: row for row in map(json.loads, str(told).splitlines())}, {row["id"]: row for row in rows}, form)
+            told = server.query(
+                "SELECT * REPLACE (formatDateTime(modified_at, '%Y-%m-%dT%H:%i:%S.%fZ') AS modified_at) FROM "
+                "memviewd_rows "
+                "SETTINGS output_format_json_quote_64bit_integers = 0",
+                "JSONEachRow",
+            )
+            equal(
+                {row["id"]: row for row in map(json.loads, str(told).splitlines())},
+                {row["id"]: row for row in rows},
+                form,
+            )
     finally:
         server.close()
 

@@ -4,9 +4,10 @@
 
   run.py --binary PATH --hostile PATH [--only TEXT]...
 
-Each file here that is named in THEMES is a theme, each function in it that begins with test_ a test: it gets a Toolbox of
-tests/http/harness.py. The last line is "N passed, N failed, N skipped".
+Each file here that is named in THEMES is a theme, each function in it that begins with test_ a test: it gets a Toolbox
+of tests/http/harness.py. The last line is "N passed, N failed, N skipped".
 """
+
 import os
 import sys
 
@@ -28,6 +29,7 @@ def main():
         toolbox = harness.Toolbox(os.path.abspath(options.binary), None)
         toolbox.hostile = os.path.abspath(options.hostile)
         return running.run_one(name, function, toolbox)
+
     return running.in_turn(running.chosen_of(THEMES, options.only), run_one).end()
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The loop of docs/use/agents.md: run, explain, edit as the first advice says, run again, until the job fits. Test of real.py:
-JAX on the CPU, with a limit of memory. The agent knows nothing of a job but how each advice is typed in there."""
+"""The loop of docs/use/agents.md: run, explain, edit as the first advice says, run again, until the job fits. Test of
+real.py: JAX on the CPU, with a limit of memory. The agent knows nothing of a job but how each advice is typed in
+there."""
+
 import os
 import re
 import shutil
@@ -29,7 +31,12 @@ def replaced(source, old, new):
 
 def patched(binary, run, folder):
     """by `memviewd explain --patch`"""
-    done = subprocess.run([binary, "explain", "--patch", f"--source-root={folder}", run], capture_output=True, text=True, timeout=box.PATIENCE_SECONDS)
+    done = subprocess.run(
+        [binary, "explain", "--patch", f"--source-root={folder}", run],
+        capture_output=True,
+        text=True,
+        timeout=box.PATIENCE_SECONDS,
+    )
     assert done.returncode == 0, done
     subprocess.run(["git", "apply", "-"], input=done.stdout, text=True, check=True, cwd=folder)
 
@@ -45,8 +52,12 @@ def freed(source, title, _code):
 def in_parts(source, _title, code):
     """the layers as a function of one row"""
     mapped = code.split("  #")[0].replace("xs", "x")
-    return replaced(source, "    for w in params:\n        x = layer(x, w)\n", "    def f(row):\n        for w in params:\n            row = layer(row, w)\n        return row\n"
-                    f"    x = {mapped}\n")
+    return replaced(
+        source,
+        "    for w in params:\n        x = layer(x, w)\n",
+        "    def f(row):\n        for w in params:\n            row = layer(row, w)\n        return row\n"
+        f"    x = {mapped}\n",
+    )
 
 
 def indexed_inside(source, _title, code):
@@ -61,7 +72,13 @@ def returned_less(source, _title, code):
     return replaced(source, "return x, x\n", "return x, x" + re.match(r"return y(\.\w+\(\))", code).group(1) + "\n")
 
 
-EDITS = {"Work on": in_parts, "Donate": patched, "Free what": freed, "Gather by index": indexed_inside, "Return less of it": returned_less}
+EDITS = {
+    "Work on": in_parts,
+    "Donate": patched,
+    "Free what": freed,
+    "Gather by index": indexed_inside,
+    "Return less of it": returned_less,
+}
 
 
 def test_an_agent_that_follows_the_first_advice_makes_it_fit(here, options):
@@ -79,7 +96,9 @@ def test_an_agent_that_follows_the_first_advice_makes_it_fit(here, options):
             assert turns < TURNS_MAX and done.stderr.count(b"Live arrays hold ") <= 1, (name, done)
             turns += 1
             run = here.only_session()
-            text = talk.Talk(options.binary, folder).text("explain", roots=(folder,), path=os.path.join(run, "output.log"))
+            text = talk.Talk(options.binary, folder).text(
+                "explain", roots=(folder,), path=os.path.join(run, "output.log")
+            )
             title, code = first_advice(text)
             (kind,) = [kind for kind in EDITS if title.startswith(kind)] or [None]
             assert kind, (name, text)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A folder with memviewd run in it, commands that stand in for jobs, and what the tests look at."""
+
 import argparse
 import fcntl
 import glob
@@ -23,12 +24,24 @@ COMPILE_TEXT = os.path.join(FIXTURES, "oom", "0.10.2-libtpu0.0.52-v5e-dots.txt")
 MODULE = os.path.join(HERE, "..", "..", "build", "fixtures", "hlo-two-buffers.pb")
 PYTHON = sys.executable
 
-PATIENCE_SECONDS = 60 # ends a test that hangs; measures nothing
+PATIENCE_SECONDS = 60  # ends a test that hangs; measures nothing
 
 
 # Of these, memviewd.json has labels (python/memviewd/_labels.py).
-LABEL_VARIABLES = ("USER", "LOGNAME", "MEMVIEWD_LABELS", "GIT_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA", "GITHUB_ACTOR", "GITLAB_USER_LOGIN", "KUBERNETES_SERVICE_HOST",
-                   "JOBSET_NAME", "JOB_COMPLETION_INDEX", *(name for name in os.environ if name.startswith(("SLURM_", "WANDB_", "TORCHELASTIC_"))))
+LABEL_VARIABLES = (
+    "USER",
+    "LOGNAME",
+    "MEMVIEWD_LABELS",
+    "GIT_COMMIT",
+    "GITHUB_SHA",
+    "CI_COMMIT_SHA",
+    "GITHUB_ACTOR",
+    "GITLAB_USER_LOGIN",
+    "KUBERNETES_SERVICE_HOST",
+    "JOBSET_NAME",
+    "JOB_COMPLETION_INDEX",
+    *(name for name in os.environ if name.startswith(("SLURM_", "WANDB_", "TORCHELASTIC_"))),
+)
 
 
 class Skip(Exception):
@@ -57,8 +70,14 @@ class Box:
         return [PYTHON, path]
 
     def run(self, *command, options=(), variables=(), **more):
-        return subprocess.run(self.command(*command, options=options), capture_output=True, timeout=self.patience_seconds, cwd=self.folder,
-                              env={**self.environment, **dict(variables)}, **more)
+        return subprocess.run(
+            self.command(*command, options=options),
+            capture_output=True,
+            timeout=self.patience_seconds,
+            cwd=self.folder,
+            env={**self.environment, **dict(variables)},
+            **more,
+        )
 
     def start(self, *command, options=(), **more):
         return subprocess.Popen(self.command(*command, options=options), cwd=self.folder, env=self.environment, **more)
@@ -73,8 +92,8 @@ class Box:
 
 
 def tests_run(names, words, *paths):
-    """the functions test_…(box, options) of a program whose options are --binary and `paths`: prints what came of each; the exit
-    status"""
+    """the functions test_…(box, options) of a program whose options are --binary and `paths`: prints what came of each;
+    the exit status"""
     parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     for path in ("--binary", *paths):
         parser.add_argument(path, required=True, type=os.path.abspath)
@@ -89,7 +108,11 @@ def tests_run(names, words, *paths):
                 word = "failed"
                 traceback.print_exc(file=sys.stdout)
             counts[word] += 1
-            print(f"{'ok     ' if word == 'passed' else 'FAILED '} {name[5:].replace('_', ' ')} ({time.monotonic() - began:.1f} s)", flush=True)
+            print(
+                f"{'ok     ' if word == 'passed' else 'FAILED '} {name[5:].replace('_', ' ')} "
+                f"({time.monotonic() - began:.1f} s)",
+                flush=True,
+            )
     print("{passed} passed, {failed} failed, 0 skipped".format(**counts))
     return counts["failed"] > 0
 
@@ -133,8 +156,15 @@ OUT_OF_MEMORY = f"\nprint(open({COMPILE_TEXT!r}).read(), file=sys.stderr)\nsys.e
 def on_terminal(box, *command, rows=31, columns=97, options=()):
     ours, theirs = pty.openpty()
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    job = box.start(*command, options=options, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
-                    preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+    job = box.start(
+        *command,
+        options=options,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
     os.close(theirs)
     return job, ours
 
@@ -155,6 +185,11 @@ def answer_of(port, path):
 
 
 def serve(box, port=0):
-    daemon = subprocess.Popen([box.binary, f"--logdir={box.runs}", f"--port={port}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    daemon = subprocess.Popen(
+        [box.binary, f"--logdir={box.runs}", f"--port={port}"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     line = daemon.stdout.readline()
     return daemon, re.search(r":(\d+)/", line)[1] if line else None

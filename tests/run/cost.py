@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `memviewd run` costs a program that fits: seconds of its compile and of a step, its host memory, and bytes that the
-dump takes at most.
+"""What `memviewd run` costs a program that fits: seconds of its compile and of a step, its host memory, and bytes that
+the dump takes at most.
 
-  cost.py --binary build/release/memviewd --python build/jax/bin/python --libtpu build/libtpu/lib/python3.11/site-packages [--rounds 7]
+  cost.py --binary build/release/memviewd --python build/jax/bin/python --libtpu
+  build/libtpu/lib/python3.11/site-packages [--rounds 7]
 
 jobs/fits.py in turns without and with it; medians. The figures of `memviewd run --help` are from here.
 """
+
 import argparse
 import os
 import resource
@@ -50,8 +52,14 @@ class Most:
         self.thread.join()
 
 
-ROWS = (("compile, clock", "s"), ("compile, processors", "s"), ("a step, clock", "s"), ("a step, processors", "s"),
-        ("host memory", "MiB"), ("command, processors", "s"))
+ROWS = (
+    ("compile, clock", "s"),
+    ("compile, processors", "s"),
+    ("a step, clock", "s"),
+    ("a step, processors", "s"),
+    ("host memory", "MiB"),
+    ("command, processors", "s"),
+)
 
 
 def measured(command, **more):
@@ -60,8 +68,12 @@ def measured(command, **more):
     done = subprocess.run(command, check=True, capture_output=True, timeout=900, text=True, **more)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     said = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
-    return (*map(float, said["compiled"]), *map(float, said.get("stepped", ("nan", "nan"))), int(said["took"][0]) / 1024,
-            after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return (
+        *map(float, said["compiled"]),
+        *map(float, said.get("stepped", ("nan", "nan"))),
+        int(said["took"][0]) / 1024,
+        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+    )
 
 
 def main():
@@ -72,7 +84,10 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     options = parser.parse_args()
     job = real.job(options, "fits.py")
-    for name, variables in (("CPU, 12 layers", {"LAYERS": "12", "STEPS": "30"}), ("TPU v5e, 2 layers", {"LAYERS": "2", **real.AOT, "PYTHONPATH": options.libtpu})):
+    for name, variables in (
+        ("CPU, 12 layers", {"LAYERS": "12", "STEPS": "30"}),
+        ("TPU v5e, 2 layers", {"LAYERS": "2", **real.AOT, "PYTHONPATH": options.libtpu}),
+    ):
         rows, most, left = ([], []), 0, 0
         with tempfile.TemporaryDirectory(prefix="memviewd-run-") as folder:
             here = box.Box(os.path.abspath(options.binary), folder)
@@ -88,8 +103,11 @@ def main():
         print(f"{name}: {options.rounds} rounds")
         for at, (what, unit) in enumerate(ROWS):
             if bare[at] == bare[at]:
-                print(f"  {what:20} {bare[at]:8.3f} {unit} without, {ours[at]:8.3f} {unit} with: {100 * (ours[at] / bare[at] - 1):+.1f} %"
-                      f"   (without: {min(row[at] for row in rows[0]):.3f} to {max(row[at] for row in rows[0]):.3f})")
+                print(
+                    f"  {what:20} {bare[at]:8.3f} {unit} without, {ours[at]:8.3f} {unit} with: "
+                    f"{100 * (ours[at] / bare[at] - 1):+.1f} %"
+                    f"   (without: {min(row[at] for row in rows[0]):.3f} to {max(row[at] for row in rows[0]):.3f})"
+                )
         print(f"  disk: {most >> 10} KiB at most, {left >> 10} KiB with --keep", flush=True)
 
 

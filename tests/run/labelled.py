@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """memviewd.json of a run: what its environment and Git say, by `memviewd run` and by the Python package alike."""
+
 import json
 import os
 import subprocess
@@ -13,7 +14,13 @@ HERE = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]}
 
 def of_run(box, folder, variables):
     runs = os.path.join(box.folder, "labelled")
-    subprocess.run([box.binary, "run", f"--logdir={runs}", "--keep", "--quiet", "--no-inject", "--", "true"], check=True, cwd=folder, env={**HERE, **variables}, timeout=60)
+    subprocess.run(
+        [box.binary, "run", f"--logdir={runs}", "--keep", "--quiet", "--no-inject", "--", "true"],
+        check=True,
+        cwd=folder,
+        env={**HERE, **variables},
+        timeout=60,
+    )
     (session,) = os.listdir(runs)
     path = os.path.join(runs, session, "memviewd.json")
     labels = None
@@ -26,8 +33,14 @@ def of_run(box, folder, variables):
 
 def of_package(folder, variables):
     program = "import json; from memviewd import _labels; print(json.dumps(_labels.find() or None))"
-    done = subprocess.run([PYTHON, "-c", program], capture_output=True, check=True, cwd=folder, timeout=60,
-                          env={**HERE, **variables, "PYTHONPATH": os.path.join(TESTS, "..", "..", "python")})
+    done = subprocess.run(
+        [PYTHON, "-c", program],
+        capture_output=True,
+        check=True,
+        cwd=folder,
+        timeout=60,
+        env={**HERE, **variables, "PYTHONPATH": os.path.join(TESTS, "..", "..", "python")},
+    )
     return json.loads(done.stdout)
 
 
@@ -39,20 +52,54 @@ def write(folder, path, text):
 
 
 def both(box, folder, variables, wanted):
-    assert (of_run(box, folder, variables), of_package(folder, variables)) == (wanted, wanted), (of_run(box, folder, variables), of_package(folder, variables), wanted)
+    assert (of_run(box, folder, variables), of_package(folder, variables)) == (wanted, wanted), (
+        of_run(box, folder, variables),
+        of_package(folder, variables),
+        wanted,
+    )
 
 
 def test_labels_come_from_schedulers(box):
     both(box, box.folder, {"USER": "root"}, None)
     both(box, box.folder, {"USER": "ada"}, {"user": "ada"})
-    both(box, box.folder, {"SLURM_JOB_NAME": "pretrain", "SLURM_JOB_ID": "4711", "SLURM_JOB_USER": "ada", "USER": "other", "SLURM_CLUSTER_NAME": "eu",
-                           "SLURM_JOB_PARTITION": "h100", "SLURM_ARRAY_TASK_ID": "3"},
-         {"job": "pretrain", "run": "4711", "user": "ada", "cluster": "eu", "partition": "h100", "index": "3"})
-    both(box, box.folder, {"KUBERNETES_SERVICE_HOST": "10.0.0.1", "HOSTNAME": "bert-0-x7k2p", "JOBSET_NAME": "bert", "JOB_COMPLETION_INDEX": "0"},
-         {"job": "bert", "index": "0", "pod": "bert-0-x7k2p"})
+    both(
+        box,
+        box.folder,
+        {
+            "SLURM_JOB_NAME": "pretrain",
+            "SLURM_JOB_ID": "4711",
+            "SLURM_JOB_USER": "ada",
+            "USER": "other",
+            "SLURM_CLUSTER_NAME": "eu",
+            "SLURM_JOB_PARTITION": "h100",
+            "SLURM_ARRAY_TASK_ID": "3",
+        },
+        {"job": "pretrain", "run": "4711", "user": "ada", "cluster": "eu", "partition": "h100", "index": "3"},
+    )
+    both(
+        box,
+        box.folder,
+        {
+            "KUBERNETES_SERVICE_HOST": "10.0.0.1",
+            "HOSTNAME": "bert-0-x7k2p",
+            "JOBSET_NAME": "bert",
+            "JOB_COMPLETION_INDEX": "0",
+        },
+        {"job": "bert", "index": "0", "pod": "bert-0-x7k2p"},
+    )
     both(box, box.folder, {"HOSTNAME": "laptop"}, None)
-    both(box, box.folder, {"RAY_JOB_CONFIG_JSON_ENV_VAR": RAY, "TORCHELASTIC_RUN_ID": "none"}, {"job": "tune", "run": "raysubmit_x"})
-    both(box, box.folder, {"MEMVIEWD_LABELS": "job=mine,team=x,broken,9=no", "SLURM_JOB_NAME": "theirs"}, {"job": "mine", "team": "x"})
+    both(
+        box,
+        box.folder,
+        {"RAY_JOB_CONFIG_JSON_ENV_VAR": RAY, "TORCHELASTIC_RUN_ID": "none"},
+        {"job": "tune", "run": "raysubmit_x"},
+    )
+    both(
+        box,
+        box.folder,
+        {"MEMVIEWD_LABELS": "job=mine,team=x,broken,9=no", "SLURM_JOB_NAME": "theirs"},
+        {"job": "mine", "team": "x"},
+    )
 
 
 def test_the_commit_is_that_of_git(box):
@@ -60,7 +107,11 @@ def test_the_commit_is_that_of_git(box):
     os.makedirs(below)
     write(folder, ".git/HEAD", "ref: refs/heads/main\n")
     both(box, below, {}, None)
-    write(folder, ".git/packed-refs", f"# pack-refs with: peeled fully-peeled sorted\n{OTHER} refs/heads/other\n{COMMIT} refs/heads/main\n^{OTHER}\n")
+    write(
+        folder,
+        ".git/packed-refs",
+        f"# pack-refs with: peeled fully-peeled sorted\n{OTHER} refs/heads/other\n{COMMIT} refs/heads/main\n^{OTHER}\n",
+    )
     both(box, below, {}, {"commit": COMMIT})
     write(folder, ".git/refs/heads/main", OTHER + "\n")
     both(box, below, {}, {"commit": OTHER})
@@ -107,8 +158,23 @@ def test_the_commit_of_another_user_is_none(box):
 
 
 def test_what_a_run_says_is_in_the_rows(box):
-    subprocess.run([box.binary, "run", f"--logdir={box.runs}", "--keep", "--quiet", "--", "sh", "-c", "echo RESOURCE_EXHAUSTED: Out of memory while trying to allocate 123456789 bytes.; exit 1"],
-                   cwd=box.folder, capture_output=True, env={**HERE, "SLURM_JOB_NAME": "pretrain", "SLURM_JOB_USER": "ada", "GIT_COMMIT": COMMIT}, timeout=60)
+    subprocess.run(
+        [
+            box.binary,
+            "run",
+            f"--logdir={box.runs}",
+            "--keep",
+            "--quiet",
+            "--",
+            "sh",
+            "-c",
+            "echo RESOURCE_EXHAUSTED: Out of memory while trying to allocate 123456789 bytes.; exit 1",
+        ],
+        cwd=box.folder,
+        capture_output=True,
+        env={**HERE, "SLURM_JOB_NAME": "pretrain", "SLURM_JOB_USER": "ada", "GIT_COMMIT": COMMIT},
+        timeout=60,
+    )
     done = subprocess.run([box.binary, "index", box.runs], capture_output=True, check=True, timeout=60, env=HERE)
     (row,) = [json.loads(line) for line in done.stdout.splitlines()]
     assert (row["job"], row["user_name"], row["commit"], row["kind"]) == ("pretrain", "ada", COMMIT, "failure"), row

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`memviewd run` around programs that others start: tasks and actors of Ray, a kernel of Jupyter, `uv run`; torch is the one of
-standin/.
+"""`memviewd run` around programs that others start: tasks and actors of Ray, a kernel of Jupyter, `uv run`; torch is
+the one of standin/.
 
   launchers.py --binary build/release/memviewd --python build/launchers/bin/python
 """
+
 import os
 import sys
 
@@ -64,7 +65,9 @@ def test_a_kernel_of_jupyter_is_armed(here, options):
 def test_what_uv_runs_is_armed(here, options):
     uv = os.path.join(os.path.dirname(options.python), "uv")
     done = launched(here, uv, "run", "--no-project", "--offline", "--python", options.python, "python", "job.py")
-    assert done.returncode == 1 and len(snapshots(here)) == 1 and b"armed: PyTorch in 1 of 1 Python process" in done.stderr, done
+    assert (
+        done.returncode == 1 and len(snapshots(here)) == 1 and b"armed: PyTorch in 1 of 1 Python process" in done.stderr
+    ), done
 
 
 if __name__ == "__main__":

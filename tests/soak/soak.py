@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many clients for a while, on files that appear, grow, are replaced and vanish; nothing may fail that should not, nothing may pile up.
+"""Many clients for a while, on files that appear, grow, are replaced and vanish; nothing may fail that should not,
+nothing may pile up.
 
   soak.py --binary PATH [--seconds N] [--clients N]
 
-All on loopback, bounded in time. 64 clients ask for sessions, every view of openapi.yaml, pages, uploads and metrics; some read slowly, some leave in
-the middle, some send half a request. Four writers keep some forty sessions changing. Then 10,000 connections that say nothing are
-opened at once. At the end: no answer of 500, none that is not documented for what happened, no leak of memory, files or threads,
-an end with status 0. The last line has the counts.
+All on loopback, bounded in time. 64 clients ask for sessions, every view of openapi.yaml, pages, uploads and metrics;
+some read slowly, some leave in the middle, some send half a request. Four writers keep some forty sessions changing.
+Then 10,000 connections that say nothing are opened at once. At the end: no answer of 500, none that is not documented
+for what happened, no leak of memory, files or threads, an end with status 0. The last line has the counts.
 """
+
 import argparse
 import collections
 import contextlib
@@ -25,18 +27,20 @@ import time
 import traceback
 import urllib.parse
 
-sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name) for name in ("http", "matrix", "golden")]
+sys.path[:0] = [
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name) for name in ("http", "matrix", "golden")
+]
 import inputs  # noqa: E402
 import made_snapshots  # noqa: E402
 import views  # noqa: E402
 from harness import FIXTURES, PATIENCE_SECONDS, Daemon  # noqa: E402
 
-# What may come of a file that is being written, replaced or gone: 422 of half a file, 404, 409, 503 where it changed meanwhile or
-# memory is short, 413 over the limit, 429 and 431 are not asked for here.
+# What may come of a file that is being written, replaced or gone: 422 of half a file, 404, 409, 503 where it changed
+# meanwhile or memory is short, 413 over the limit, 429 and 431 are not asked for here.
 EXPECTED = {200, 201, 304, 400, 404, 409, 413, 422, 503}
 IDLE = 10000
 MEMORY_MIB = 192
-ROUND_ANSWERS, ROUNDS_MIN = 100, 30 # one look at its memory in so many answers; so many looks
+ROUND_ANSWERS, ROUNDS_MIN = 100, 30  # one look at its memory in so many answers; so many looks
 
 
 class Writers:
@@ -80,11 +84,19 @@ class Writers:
                 file.truncate(self.random.randrange(len(self.trace)))
         elif pick < 0.79:  # whole, or as far as it was written when the job was killed
             with open(self.path("ranks" + run, "rank0.pickle"), "wb") as file:
-                file.write(self.snapshot[:self.random.choice((len(self.snapshot), self.random.randrange(len(self.snapshot))))])
+                file.write(
+                    self.snapshot[: self.random.choice((len(self.snapshot), self.random.randrange(len(self.snapshot))))]
+                )
         elif pick < 0.82:
             shutil.copy(os.path.join(FIXTURES, "memprof", "memory1.prof"), self.path("heap" + run, "memory1.prof"))
         else:  # vanishes
-            for place in (("plugins", "profile", run), ("dump" + run,), ("logs", run), ("heap" + run,), ("ranks" + run,)):
+            for place in (
+                ("plugins", "profile", run),
+                ("dump" + run,),
+                ("logs", run),
+                ("heap" + run,),
+                ("ranks" + run,),
+            ):
                 if self.random.random() < 0.5:
                     shutil.rmtree(os.path.join(self.folder, *place), ignore_errors=True)
 
@@ -92,7 +104,9 @@ class Writers:
 class Soak:
     def __init__(self, options, folder, scratch):
         self.options, self.folder = options, folder
-        self.daemon = Daemon(options.binary, ["--port=0", f"--memory-limit={MEMORY_MIB}", f"--logdir={folder}"], scratch)
+        self.daemon = Daemon(
+            options.binary, ["--port=0", f"--memory-limit={MEMORY_MIB}", f"--logdir={folder}"], scratch
+        )
         self.statuses, self.faults, self.lock = collections.Counter(), [], threading.Lock()
         self.samples, self.is_sampled, self.is_over = [], threading.Event(), threading.Event()
         self.views, self.seconds = list(views.of_sessions()), []
@@ -124,7 +138,12 @@ class Soak:
                 self.get(f"{path}?{urllib.parse.urlencode(values)}", view)
         elif pick < 0.76:
             body = b"RESOURCE_EXHAUSTED: out of memory\n" * dice.randrange(1, 100000)
-            self.get("/api/v1/uploads?name=job.log", method="POST", headers={"Content-Type": "application/octet-stream"}, body=body)
+            self.get(
+                "/api/v1/uploads?name=job.log",
+                method="POST",
+                headers={"Content-Type": "application/octet-stream"},
+                body=body,
+            )
         elif pick < 0.8:
             self.get("/metrics")
         elif pick < 0.86:
@@ -135,10 +154,20 @@ class Soak:
     def rudely(self, dice):
         """half a request, large headers, an answer that is read slowly or not at all"""
         head = f"GET /api/v1/sessions?limit=1000 HTTP/1.1\r\nHost: localhost:{self.daemon.port}\r\n"
-        text = dice.choice((head, head + "\r\n", head + "X: " + "y" * 200000 + "\r\n\r\n", "\x16\x03\x01\0" * 20,
-                            f"POST /api/v1/uploads?name=a.log HTTP/1.1\r\nHost: localhost:{self.daemon.port}\r\n"
-                            "Content-Type: application/octet-stream\r\nContent-Length: 5000000\r\n\r\nabc"))
-        with contextlib.suppress(OSError), socket.create_connection((self.daemon.host, self.daemon.port), timeout=2) as connection:
+        text = dice.choice(
+            (
+                head,
+                head + "\r\n",
+                head + "X: " + "y" * 200000 + "\r\n\r\n",
+                "\x16\x03\x01\0" * 20,
+                f"POST /api/v1/uploads?name=a.log HTTP/1.1\r\nHost: localhost:{self.daemon.port}\r\n"
+                "Content-Type: application/octet-stream\r\nContent-Length: 5000000\r\n\r\nabc",
+            )
+        )
+        with (
+            contextlib.suppress(OSError),
+            socket.create_connection((self.daemon.host, self.daemon.port), timeout=2) as connection,
+        ):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             connection.sendall(text.encode("latin-1"))
             for _ in range(dice.randrange(4)):
@@ -159,7 +188,9 @@ class Soak:
     def writer(self, seed):
         writers = Writers(self.folder, seed)
         while not self.is_over.is_set():
-            with contextlib.suppress(FileNotFoundError, NotADirectoryError, FileExistsError):  # another writer took the folder away
+            with contextlib.suppress(
+                FileNotFoundError, NotADirectoryError, FileExistsError
+            ):  # another writer took the folder away
                 writers.change()
             time.sleep(0.02)
 
@@ -175,7 +206,9 @@ class Soak:
 
     def run(self):
         threads = [threading.Thread(target=self.client, args=(seed,)) for seed in range(self.options.clients)]
-        threads += [threading.Thread(target=self.writer, args=(seed,)) for seed in range(1000, 1004)] + [threading.Thread(target=self.watch)]
+        threads += [threading.Thread(target=self.writer, args=(seed,)) for seed in range(1000, 1004)] + [
+            threading.Thread(target=self.watch)
+        ]
         for thread in threads:
             thread.start()
         time.sleep(self.options.seconds)
@@ -194,13 +227,17 @@ class Soak:
     def test_memory_is_flat(self):
         """the end is not above the middle by more than what goes to and fro"""
         third = len(self.samples) // 3
-        middle, end = (sum(part) / len(part) for part in (self.samples[third:2 * third], self.samples[2 * third:]))
-        print(f"  resident MiB: {self.samples[0]:.0f} at first, {middle:.0f} in the middle third, {end:.0f} in the last, {max(self.samples):.0f} at most")
+        middle, end = (sum(part) / len(part) for part in (self.samples[third : 2 * third], self.samples[2 * third :]))
+        print(
+            f"  resident MiB: {self.samples[0]:.0f} at first, {middle:.0f} in the middle third, {end:.0f} in the "
+            f"last, {max(self.samples):.0f} at most"
+        )
         assert end < middle * 1.25 + 32, self.samples
         assert max(self.samples) < 3 * MEMORY_MIB, self.samples
 
     def test_silent_connections_take_nothing_from_others(self):
-        """they are closed as others come; each that is refused or closed is fine, as long as whoever asks is answered"""
+        """they are closed as others come; each that is refused or closed is fine, as long as whoever asks is
+        answered"""
         limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
         count = min(IDLE, limit - 500)
@@ -223,6 +260,7 @@ class Soak:
         def now():
             descriptors = f"/proc/{self.daemon.process.pid}/fd"
             return len(os.listdir(descriptors))
+
         until = time.monotonic() + PATIENCE_SECONDS
         while now() > 60:
             assert time.monotonic() < until, f"{now()} descriptors are open"
@@ -247,17 +285,20 @@ def main():
         try:
             soak.run()
             seconds = sorted(soak.seconds)
-            print(f"  {len(seconds)} answers; seconds: {seconds[len(seconds) // 2]:.3f} the middle one, {seconds[len(seconds) * 99 // 100]:.2f} 99 %, {seconds[-1]:.1f} the slowest")
+            print(
+                f"  {len(seconds)} answers; seconds: {seconds[len(seconds) // 2]:.3f} the middle one, "
+                f"{seconds[len(seconds) * 99 // 100]:.2f} 99 %, {seconds[-1]:.1f} the slowest"
+            )
             for (kind, status), count in sorted(soak.statuses.items()):
                 print(f"  {count:7} {status} {kind}")
             for name, function in [item for item in vars(Soak).items() if item[0].startswith("test_")]:
                 try:
                     function(soak)
                     passed += 1
-                    print("ok     ", name[len("test_"):], flush=True)
+                    print("ok     ", name[len("test_") :], flush=True)
                 except Exception:  # noqa: a test may fail in any way
                     failed += 1
-                    print("FAILED ", name[len("test_"):], traceback.format_exc(), flush=True)
+                    print("FAILED ", name[len("test_") :], traceback.format_exc(), flush=True)
         finally:
             if soak.daemon.is_alive():
                 soak.daemon.process.kill()

@@ -37,7 +37,8 @@ export const goTo = (page, query) =>
     window.dispatchEvent(new PopStateEvent('popstate'));
   }, query);
 
-/* Keeps an answer back, of what is asked under `pattern` what isHeld(url) says. Out: release() lets it come, and `asked`
+/* Keeps an answer back, of what is asked under `pattern` what isHeld(url) says. Out: release() lets it come, and
+   `asked`
  * is kept once something under `pattern` was asked for. */
 export async function holdBack(page, pattern, isHeld = () => true) {
   let release = null;

@@ -5,13 +5,27 @@
 const MIB = 1024 ** 2;
 /* Nobody says what there is. */
 const fitOf = (name, needed) => ({
-  word: 'capacity not known', needed_bytes: needed, capacity_bytes: null, source: null, device_source: null, half_unit_bytes: 0, is_physical: false, share_bytes: null, over_bytes: null, free_bytes: null,
+  word: 'capacity not known',
+  needed_bytes: needed,
+  capacity_bytes: null,
+  source: null,
+  device_source: null,
+  half_unit_bytes: 0,
+  is_physical: false,
+  share_bytes: null,
+  over_bytes: null,
+  free_bytes: null,
   sentence: `Needs ${needed} B of ${name}; capacity not known.`,
-  parts: [['Needs ', null, null], [`${needed} B`, needed, 'needed'], [` of ${name}; capacity not known.`, null, null]].map(([text, bytes, role]) => ({ text, bytes, role })),
+  parts: [
+    ['Needs ', null, null],
+    [`${needed} B`, needed, 'needed'],
+    [` of ${name}; capacity not known.`, null, null],
+  ].map(([text, bytes, role]) => ({ text, bytes, role })),
 });
 const NOW = Date.UTC(2025, 10, 21, 12, 2);
 
-/* `columns` of an answer with a table. rows: [name, title, unit of a number or null, field if not the name, head in CSV]. */
+/* `columns` of an answer with a table. rows: [name, title, unit of a number or null, field if not the name, head in
+   CSV]. */
 export const columnsOf = (rows) =>
   rows.map(([name, title, unit, field = name, csv = field]) => ({
     name,
@@ -346,7 +360,15 @@ export function answerer(world) {
           started_at_ms: NOW,
           scan_generation: 1,
           roots: change.roots ?? [
-            { path: '/tmp/xprof', readable: true, missing: false, reason: '', last_scan_ms: NOW, file_count: 214, depth: 3 },
+            {
+              path: '/tmp/xprof',
+              readable: true,
+              missing: false,
+              reason: '',
+              last_scan_ms: NOW,
+              file_count: 214,
+              depth: 3,
+            },
           ],
         },
       };
@@ -364,7 +386,8 @@ export function answerer(world) {
       };
     }
     if (parts[0] === 'live' && parts.length === 1) return { json: { runs: [] } };
-    if (parts[0] === 'verdict') return { json: { fits: 'unknown', cause: { kind: 'unknown', words: '', text: '' }, advice: [] } };
+    if (parts[0] === 'verdict')
+      return { json: { fits: 'unknown', cause: { kind: 'unknown', words: '', text: '' }, advice: [] } };
     if (parts[0] === 'sessions' && parts[1] !== session.id)
       return {
         status: 404,
@@ -394,8 +417,26 @@ export function answerer(world) {
       };
     if (parts[0] === 'sessions') {
       const modules = change.modules ?? [module];
-      const [worst] = modules.flatMap(({ id, name, file, spaces }) => (spaces ?? []).map(({ space, name: spaceName, fit }) => ({ module: id, name, file, space, space_name: spaceName, fit })));
-      return { json: { total_count: modules.length, matched_count: modules.length, offset: 0, modules, notes: [], ...(worst && { worst }) } };
+      const [worst] = modules.flatMap(({ id, name, file, spaces }) =>
+        (spaces ?? []).map(({ space, name: spaceName, fit }) => ({
+          module: id,
+          name,
+          file,
+          space,
+          space_name: spaceName,
+          fit,
+        })),
+      );
+      return {
+        json: {
+          total_count: modules.length,
+          matched_count: modules.length,
+          offset: 0,
+          modules,
+          notes: [],
+          ...(worst && { worst }),
+        },
+      };
     }
     const data = view(world, parts[1], url.searchParams);
     if (!data)

@@ -61,7 +61,15 @@ function treeOf(frames, rows) {
 function columnsOf(root) {
   const nodes = { depth: [], frame: [], total: [], self: [], count: [], folded_above: [], folded_below: [] };
   const add = (node, depth) => {
-    for (const [name, value] of Object.entries({ depth, frame: node.frame, total: node.total, self: node.self, count: node.count, folded_above: 0, folded_below: 0 }))
+    for (const [name, value] of Object.entries({
+      depth,
+      frame: node.frame,
+      total: node.total,
+      self: node.self,
+      count: node.count,
+      folded_above: 0,
+      folded_below: 0,
+    }))
       nodes[name].push(value);
     for (const child of [...node.below.values()].sort((a, b) => b.total - a.total)) add(child, depth + 1);
   };
@@ -72,7 +80,13 @@ function columnsOf(root) {
 /* Stacks through one frame: what it called, and who called it (nearest first). */
 function pivotOf(frames, rows, at) {
   const through = rows.filter(([stack]) => stack.includes(at));
-  const parts = (cut) => columnsOf(treeOf(frames, through.map(([stack, ...rest]) => [cut(stack, stack.indexOf(at)), ...rest])));
+  const parts = (cut) =>
+    columnsOf(
+      treeOf(
+        frames,
+        through.map(([stack, ...rest]) => [cut(stack, stack.indexOf(at)), ...rest]),
+      ),
+    );
   return {
     nodes: parts((stack, place) => stack.slice(place)),
     callers: parts((stack, place) => stack.slice(0, place + 1).reverse()),
@@ -102,7 +116,13 @@ export function makeDevice(change = {}) {
     name: `${frames[at].function} ${frames[at].file.split('/').pop()}:${frames[at].line}`,
     is_machinery: false,
   });
-  const common = { metric: { name: 'space', unit: 'bytes' }, is_diff: false, percent_base: total, total, filters: change.filters ?? [] };
+  const common = {
+    metric: { name: 'space', unit: 'bytes' },
+    is_diff: false,
+    percent_base: total,
+    total,
+    filters: change.filters ?? [],
+  };
   const sums = frames.map(() => ({ self: 0, total: 0 }));
   for (const [stack, bytes] of rows) {
     sums[stack.at(-1)].self += bytes;
@@ -113,7 +133,16 @@ export function makeDevice(change = {}) {
     frames
       .map((_, at) => {
         const { self, total: all } = holds(at);
-        return { frame: frameOf(at), self, self_percent: (100 * self) / total, total: all, total_percent: (100 * all) / total, count: 1, each_min: self || null, each_max: self || null };
+        return {
+          frame: frameOf(at),
+          self,
+          self_percent: (100 * self) / total,
+          total: all,
+          total_percent: (100 * all) / total,
+          count: 1,
+          each_min: self || null,
+          each_max: self || null,
+        };
       })
       .sort((a, b) => b.total - a.total)
       .slice(0, 100);
@@ -123,7 +152,18 @@ export function makeDevice(change = {}) {
   const views = {
     summary: () => ({
       ...common,
-      profiles: [{ id: ID, name: change.profileName ?? 'memory.prof', role: 'profile', size_bytes: 1234, captured_at_ms: null, captured_at_from: null, sample_count: rows.length, total }],
+      profiles: [
+        {
+          id: ID,
+          name: change.profileName ?? 'memory.prof',
+          role: 'profile',
+          size_bytes: 1234,
+          captured_at_ms: null,
+          captured_at_from: null,
+          sample_count: rows.length,
+          total,
+        },
+      ],
       sample_types: [
         { name: 'allocations', unit: 'count' },
         { name: 'space', unit: 'bytes' },
@@ -148,7 +188,13 @@ export function makeDevice(change = {}) {
     }),
     flame: (query) => ({
       ...common,
-      ...(query.get('pivot') ? pivotOf(frames, rows, frames.findIndex((_, at) => idOf(at) === query.get('pivot'))) : {}),
+      ...(query.get('pivot')
+        ? pivotOf(
+            frames,
+            rows,
+            frames.findIndex((_, at) => idOf(at) === query.get('pivot')),
+          )
+        : {}),
       files,
       frames: {
         id: frames.map((_, at) => idOf(at)),
@@ -162,7 +208,15 @@ export function makeDevice(change = {}) {
       depth_max: 4,
       left_out: { node_count: 0, below: 0 },
     }),
-    top: () => ({ ...common, total_count: frames.length, matched_count: frames.length, offset: 0, matched_self: total, columns: COLUMNS.top, rows: topRows() }),
+    top: () => ({
+      ...common,
+      total_count: frames.length,
+      matched_count: frames.length,
+      offset: 0,
+      matched_self: total,
+      columns: COLUMNS.top,
+      rows: topRows(),
+    }),
     callers: (query) => {
       const at = frames.findIndex((_, each) => idOf(each) === query.get('frame'));
       if (at < 0) return { ...common, nodes: [] };
@@ -176,13 +230,33 @@ export function makeDevice(change = {}) {
         }
         return [...sums].map(([each, value]) => ({ frame: frameOf(each), value, percent: (100 * value) / all }));
       };
-      return { ...common, nodes: [{ frame: frameOf(at), self, self_percent: 0, total: all, total_percent: 0, callers: side(-1), callees: side(1) }] };
+      return {
+        ...common,
+        nodes: [
+          {
+            frame: frameOf(at),
+            self,
+            self_percent: 0,
+            total: all,
+            total_percent: 0,
+            callers: side(-1),
+            callees: side(1),
+          },
+        ],
+      };
     },
     traces: () => ({ ...common, total_count: 0, offset: 0, frames: [], rows: [] }),
     tags: () => ({
       ...common,
       keys: [],
-      pivot: { row_key: 'device', column_key: 'kind', rows: [change.device ?? 'TPU_0'], columns: ['buffer'], totals: [[total]], counts: [[count]] },
+      pivot: {
+        row_key: 'device',
+        column_key: 'kind',
+        rows: [change.device ?? 'TPU_0'],
+        columns: ['buffer'],
+        totals: [[total]],
+        counts: [[count]],
+      },
     }),
     buffers: () => ({
       ...common,
@@ -211,10 +285,28 @@ export function makeDevice(change = {}) {
       const values = rows.map(([, bytes]) => of(bytes));
       return {
         ...common,
-        profiles: names.map((name, at) => ({ id: `${at}`.padStart(12, 'e'), name, captured_at_ms: null, total: values.reduce((sum, each) => sum + each[at], 0), count: at + 1 })),
-        left_out: [{ id: 'ffffffffffff', name: 'other.prof', code: 'types', reason: 'its sample types (cpu, samples) do not match (allocations, space)' }],
+        profiles: names.map((name, at) => ({
+          id: `${at}`.padStart(12, 'e'),
+          name,
+          captured_at_ms: null,
+          total: values.reduce((sum, each) => sum + each[at], 0),
+          count: at + 1,
+        })),
+        left_out: [
+          {
+            id: 'ffffffffffff',
+            name: 'other.prof',
+            code: 'types',
+            reason: 'its sample types (cpu, samples) do not match (allocations, space)',
+          },
+        ],
         growth: total - Math.round(total / names.length),
-        finding: { kind: 'level', sentence: 'what the core says', parts: ['what the core says'], evidence: { view: 'series', params: {} } },
+        finding: {
+          kind: 'level',
+          sentence: 'what the core says',
+          parts: ['what the core says'],
+          evidence: { view: 'series', params: {} },
+        },
         total_count: rows.length,
         matched_count: rows.length,
         offset: 0,
@@ -243,10 +335,12 @@ export function makeDevice(change = {}) {
       dropped_node_count: 0,
       dropped_edge_count: 0,
       nodes: frames.map((_, at) => ({ frame: frameOf(at), ...holds(at), count: 1 })),
-      edges: [...new Set(rows.flatMap(([stack]) => stack.slice(1).map((to, at) => `${stack[at]} ${to}`)))].map((pair) => {
-        const [from, to] = pair.split(' ').map(Number);
-        return { from: idOf(from), to: idOf(to), value: holds(to).total, is_residual: false, is_inline: false };
-      }),
+      edges: [...new Set(rows.flatMap(([stack]) => stack.slice(1).map((to, at) => `${stack[at]} ${to}`)))].map(
+        (pair) => {
+          const [from, to] = pair.split(' ').map(Number);
+          return { from: idOf(from), to: idOf(to), value: holds(to).total, is_residual: false, is_inline: false };
+        },
+      ),
     }),
   };
   return {
@@ -254,12 +348,34 @@ export function makeDevice(change = {}) {
     session: { kind: 'profiles', profile_count: 1, module_count: 0 },
     intercept(parts, query) {
       if (parts[0] === 'sessions' && parts[2] === 'profiles')
-        return { json: { session: parts[1], profiles: [{ id: ID, name: change.profileName ?? 'memory.prof', file: 'memory.prof', size_bytes: 1234, modified_at_ms: 0 }], not_read: [] } };
+        return {
+          json: {
+            session: parts[1],
+            profiles: [
+              {
+                id: ID,
+                name: change.profileName ?? 'memory.prof',
+                file: 'memory.prof',
+                size_bytes: 1234,
+                modified_at_ms: 0,
+              },
+            ],
+            not_read: [],
+          },
+        };
       if (parts[0] !== 'device_memory') return null;
       const problem = change.fails?.[parts[1]];
-      if (problem) return { status: problem.status, json: { type: 'about:blank', title: '', file: null, offset_bytes: null, ...problem } };
+      if (problem)
+        return {
+          status: problem.status,
+          json: { type: 'about:blank', title: '', file: null, offset_bytes: null, ...problem },
+        };
       const make = views[parts[1]];
-      return make && { json: { tool: 'device_memory', view: parts[1], params: {}, notes: change.notes ?? [], data: make(query) } };
+      return (
+        make && {
+          json: { tool: 'device_memory', view: parts[1], params: {}, notes: change.notes ?? [], data: make(query) },
+        }
+      );
     },
   };
 }

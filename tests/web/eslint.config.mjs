@@ -6,13 +6,19 @@
 
 const named = (text) => Object.fromEntries(text.split(' ').map((each) => [each, 'readonly']));
 
-const EVERYWHERE = named('AbortController AbortSignal Blob DOMException TextDecoder URL URLSearchParams clearInterval clearTimeout console fetch performance setInterval setTimeout');
+const EVERYWHERE = named(
+  'AbortController AbortSignal Blob DOMException TextDecoder URL URLSearchParams clearInterval clearTimeout console ' +
+    'fetch performance setInterval setTimeout',
+);
 const PAGE = named(
-  'Event HTMLElement IntersectionObserver KeyboardEvent PopStateEvent ResizeObserver Worker cancelAnimationFrame document getComputedStyle history localStorage location matchMedia navigator requestAnimationFrame requestIdleCallback sessionStorage window',
+  'Event HTMLElement IntersectionObserver KeyboardEvent PopStateEvent ResizeObserver Worker cancelAnimationFrame ' +
+    'document getComputedStyle history localStorage location matchMedia navigator requestAnimationFrame ' +
+    'requestIdleCallback sessionStorage window',
 );
 /* The body of an evaluate() runs in the page. */
 const IN_PAGE = named(
-  'CanvasRenderingContext2D ClipboardEvent DataTransfer DOMParser DragEvent File MouseEvent MutationObserver Node NodeFilter OffscreenCanvas PointerEvent WheelEvent atob createImageBitmap innerHeight innerWidth',
+  'CanvasRenderingContext2D ClipboardEvent DataTransfer DOMParser DragEvent File MouseEvent MutationObserver Node ' +
+    'NodeFilter OffscreenCanvas PointerEvent WheelEvent atob createImageBitmap innerHeight innerWidth',
 );
 const NODE = named('Buffer process');
 
@@ -44,7 +50,11 @@ const STYLE = {
   'comma-dangle': ['error', 'always-multiline'],
   'comma-spacing': 'error',
   'eol-last': 'error',
-  eqeqeq: ['error', 'always', { null: 'never' }], /* a member that is not known is absent from an answer; a page's own may be null */
+  eqeqeq: [
+    'error',
+    'always',
+    { null: 'never' },
+  ] /* a member that is not known is absent from an answer; a page's own may be null */,
   'key-spacing': 'error',
   'keyword-spacing': 'error',
   'no-multi-spaces': 'error',
@@ -79,5 +89,5 @@ export default [
       'no-unused-vars': ['error', { ignoreRestSiblings: true }],
     },
   },
-  { files: ['web/**/*.js'], rules: { 'max-lines-per-function': ['error', { max: 100 }] } },
+  { files: ['web/**/*.js'], rules: { 'max-lines-per-function': ['error', { max: 120 }] } },
 ];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * gallery.mjs: the states of the pages that pictures are made of. One more: a row.
- * name → [query, act(page, place), served, how]; served: a row of SERVED in screenshots.mjs, place: what it serves; how:
+ * name → [query, act(page, place), served, how]; served: a row of SERVED in screenshots.mjs, place: what it serves;
+ * how:
  * {canned: of openPage, isBusy: something is under way in the picture, media: "print"}. */
 
 import { FRAME } from './gallery_frame.mjs';
@@ -10,12 +11,14 @@ const settle = async (page) => {
   await page.waitForTimeout(300);
   await idle(page);
 };
-const press = (...keys) => async (page) => {
-  for (const key of keys) {
-    await page.keyboard.press(key);
-    await settle(page);
-  }
-};
+const press =
+  (...keys) =>
+  async (page) => {
+    for (const key of keys) {
+      await page.keyboard.press(key);
+      await settle(page);
+    }
+  };
 const tab = async (page, word) => {
   const node = page.locator('.phone-tab', { hasText: word });
   if (await node.isVisible().catch(() => false)) await node.click();
@@ -32,17 +35,23 @@ const VIEWER = {
   viewer: ['', async () => {}],
   whatif: ['&whatif=checkpoint=*&whatif=batch=0.5', async () => {}],
   whatif_fit: ['&drawer=fit', async () => {}],
-  whatif_error: ['&drawer=whatif&glob=layer_*/attention', async (page) => {
+  whatif_error: [
+    '&drawer=whatif&glob=layer_*/attention',
+    async (page) => {
       await page.locator('#whatif-more').fill('batches=2');
       await page.keyboard.press('Enter');
       await settle(page);
       await page.locator('#whatif-more').scrollIntoViewIfNeeded();
-    }],
+    },
+  ],
   whatif_keys: ['', press('v', 'Tab', 'Tab', 'Tab')],
-  hover: ['', async (page) => {
+  hover: [
+    '',
+    async (page) => {
       await tab(page, 'Strips');
       await page.mouse.move(...(await pointOn(page, 1, 0.02)));
-    }],
+    },
+  ],
   curve: [
     '',
     async (page) => {
@@ -103,10 +112,13 @@ const VIEWER = {
   code_stack: ['&view=code&by=stack', async () => {}],
   code_treemap: ['&view=code&picture=treemap', async () => {}],
   code_layers: ['&view=code&open=all', async () => {}],
-  links: ['', async (page) => {
+  links: [
+    '',
+    async (page) => {
       await tab(page, 'Table');
       await page.locator('.panel-table tbody tr').first().click();
-    }],
+    },
+  ],
   moment: ['&step=150&sel=120-400', async () => {}],
   marks: ['&step=300&a=100&b=300', async () => {}],
   grouped: ['&group=shape', async (page) => tab(page, 'Table')],
@@ -167,15 +179,22 @@ const DEVICE = {
   device_menu_graph: ['&view=graph', menuIn('.panel-graph', 'none')],
   device_menu_series: ['&view=series', menuIn('.panel-series', 'none')],
   device_keys: ['', press('?')],
-  device_unfolded: ['', async (page) => (await page.locator('.device-unfold').isVisible()) && page.locator('.device-unfold').click()],
+  device_unfolded: [
+    '',
+    async (page) => (await page.locator('.device-unfold').isVisible()) && page.locator('.device-unfold').click(),
+  ],
   go_flame: ['', async () => {}, 'go'],
   go_graph: ['&view=graph', async (page) => page.waitForSelector('.graph-box'), 'go'],
   go_top: ['&view=top', async () => {}, 'go'],
-  go_callers: ['&view=top', async (page) => {
+  go_callers: [
+    '&view=top',
+    async (page) => {
       await page.locator('.panel-top tbody tr').nth(1).click();
       await idle(page);
       await page.keyboard.press('4');
-    }, 'go'],
+    },
+    'go',
+  ],
   go_buffers: ['&view=buffers', async () => {}, 'go'],
   go_source: ['&view=source', async () => {}, 'go'],
 };
@@ -248,7 +267,11 @@ const PAGES = {
   device_none: ['?tool=device_memory', async () => {}, 'logdir'],
   viewer_none: ['?tool=memory_viewer', async () => {}, 'go'],
   oom: ['?tool=oom', async () => {}, 'demo'],
-  whatif_oom: ['?tool=oom', async (page) => page.locator('.panel-oom-advice .advice').first().scrollIntoViewIfNeeded(), 'demo'],
+  whatif_oom: [
+    '?tool=oom',
+    async (page) => page.locator('.panel-oom-advice .advice').first().scrollIntoViewIfNeeded(),
+    'demo',
+  ],
   oom_lists: ['?tool=oom', async () => {}, 'fixtures'],
   oom_menu: ['?tool=oom', async (page) => page.locator('.answer-aside .menu-dots').click(), 'demo'],
   oom_paste: ['?tool=oom', async () => {}, 'go'],
@@ -256,8 +279,16 @@ const PAGES = {
   oom_gpu: ['?tool=oom', async (page, place) => explain(page, place.text('oom-bfc.txt')), 'go'],
   oom_usage: ['?tool=oom', async (page, place) => explain(page, place.text('oom-usage.txt')), 'go'],
   oom_run: ['?tool=oom', async (page, place) => explain(page, place.text('oom-tpu-run.txt')), 'go'],
-  oom_total: ['?tool=oom', async (page) => explain(page, 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.'), 'go'],
-  oom_unknown: ['?tool=oom', async (page) => explain(page, 'hello world\nusing a lot of memory here\nnothing else\n'), 'go'],
+  oom_total: [
+    '?tool=oom',
+    async (page) => explain(page, 'RESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.'),
+    'go',
+  ],
+  oom_unknown: [
+    '?tool=oom',
+    async (page) => explain(page, 'hello world\nusing a lot of memory here\nnothing else\n'),
+    'go',
+  ],
   modules: ['?tool=modules', async () => {}, 'logdir'],
   modules_demo: ['?tool=modules', async () => {}, 'demo'],
   fleet: ['?tool=fleet', async () => {}, 'jobs'],
@@ -268,7 +299,13 @@ const PAGES = {
 };
 
 const rowsOf = (states, prefix, served) =>
-  Object.entries(states).map(([name, [query, act, own, how = {}]]) => ({ name, query: prefix + query, act, served: own ?? served, how }));
+  Object.entries(states).map(([name, [query, act, own, how = {}]]) => ({
+    name,
+    query: prefix + query,
+    act,
+    served: own ?? served,
+    how,
+  }));
 
 export const GALLERY = [
   ...rowsOf(VIEWER, '?tool=memory_viewer', 'demo'),

@@ -45,7 +45,10 @@ function drop(page, name, content, kind = 'drop') {
 }
 async function dropFile(page, path) {
   await drop(page, basename(path), readFileSync(path));
-  await page.waitForFunction(() => document.querySelector('.banner-text') && !document.querySelector('.banner-text').innerText.startsWith('Looking'));
+  await page.waitForFunction(
+    () =>
+      document.querySelector('.banner-text') && !document.querySelector('.banner-text').innerText.startsWith('Looking'),
+  );
 }
 
 const hostile = () =>
@@ -65,7 +68,14 @@ const hostile = () =>
       ],
       notes: [{ code: 'x', count: 1, text: `${MARKUP} is left out.` }],
       errorTexts: [{ file: 'error.txt', text: `${MARKUP}\nsecond line \u202E` }],
-      notRead: [{ file: `run/\u202E${MARKUP}.xplane.pb`, code: 'truncated', reason: 'ends inside a plane', offset_bytes: 4194304 }],
+      notRead: [
+        {
+          file: `run/\u202E${MARKUP}.xplane.pb`,
+          code: 'truncated',
+          reason: 'ends inside a plane',
+          offset_bytes: 4194304,
+        },
+      ],
     }),
   );
 
@@ -135,7 +145,18 @@ export const FRAME = {
     VIEWER,
     async (page) => {
       await page.route('**/memory_viewer/strips**', (route) =>
-        route.fulfill({ status: 500, contentType: 'application/problem+json', body: JSON.stringify({ title: 'malformed', status: 500, code: 'malformed', detail: 'length runs past the end', file: 'host0.xplane.pb', offset_bytes: 77 }) }),
+        route.fulfill({
+          status: 500,
+          contentType: 'application/problem+json',
+          body: JSON.stringify({
+            title: 'malformed',
+            status: 500,
+            code: 'malformed',
+            detail: 'length runs past the end',
+            file: 'host0.xplane.pb',
+            offset_bytes: 77,
+          }),
+        }),
       );
       await page.reload();
     },
@@ -148,15 +169,29 @@ export const FRAME = {
   lost_profile: [`?tool=device_memory&local=${'3f9c'.repeat(16)}`, async () => {}],
   dragging: ['?tool=home', async (page) => drop(page, 'x.prof', [1], 'dragenter'), 'fixtures'],
   drop_named: [VIEWER, async (page, { fixture }) => dropFile(page, fixture('memprof/memory9.prof'))],
-  drop_refused: [VIEWER, async (page) => {
+  drop_refused: [
+    VIEWER,
+    async (page) => {
       await drop(page, 'host0.xplane.pb', [0x0a, 0x03, 1, 2, 3]);
       await page.waitForSelector('.banner-text:has-text("cannot be used")');
-    }],
+    },
+  ],
   drop_large: [
     VIEWER,
     async (page, { fixture }) => {
       await page.route(/api\/v1\/(given|uploads)/, (route) =>
-        route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify({ title: 'limit', status: 413, code: 'limit', detail: 'the files would take 3.00 GiB together, more than the 2.00 GiB that are kept', file: null, offset_bytes: null }) }),
+        route.fulfill({
+          status: 413,
+          contentType: 'application/problem+json',
+          body: JSON.stringify({
+            title: 'limit',
+            status: 413,
+            code: 'limit',
+            detail: 'the files would take 3.00 GiB together, more than the 2.00 GiB that are kept',
+            file: null,
+            offset_bytes: null,
+          }),
+        }),
       );
       await drop(page, 'host0.xplane.pb', readFileSync(fixture('memprof/memory9.prof')));
       await page.waitForSelector('.banner-text:has-text("cannot be used")');

@@ -41,7 +41,12 @@ process.once('exit', () => running.forEach((child) => child.kill()));
 export async function startDaemon(binary, options, port = 0) {
   const variables = options.filter((word) => /^[A-Z_]+=/.test(word)); // NAME=VALUE goes into its environment
   const words = options.filter((word) => !variables.includes(word));
-  const env = { ...process.env, ...Object.fromEntries(variables.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)])) };
+  const env = {
+    ...process.env,
+    ...Object.fromEntries(
+      variables.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]),
+    ),
+  };
   const child = spawn(binary, [`--port=${port}`, ...words], { stdio: ['ignore', 'pipe', 'pipe'], env });
   running.add(child);
   child.once('exit', () => running.delete(child));
@@ -148,10 +153,19 @@ function askAlone() {
  * isPassingKept, isMeasured}; `allow` is a pattern of console errors that the test expects; `canned` answers API
  * paths instead of the daemon; without `isPassingKept` what is shown for a moment goes as soon as for a reader;
  * `isMeasured`: the page runs as it is, and acts wait for nothing; `isAlone`: each question goes in a request of its
- * own, so that one can be answered or held back (always with `canned`); `framed`: the address of what it shows in a frame. */
+ * own, so that one can be answered or held back (always with `canned`); `framed`: the address of what it shows in a
+ * frame. */
 export async function openPage(browser, url, options = {}) {
   const { width = 1440, height = 900, scheme = 'light', allow = null, canned = null } = options;
-  const { scale = 1, touch = false, init = null, isPassingKept = true, isMeasured = false, framed = null, isAlone = Boolean(canned) } = options;
+  const {
+    scale = 1,
+    touch = false,
+    init = null,
+    isPassingKept = true,
+    isMeasured = false,
+    framed = null,
+    isAlone = Boolean(canned),
+  } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: scheme,
@@ -265,10 +279,19 @@ export async function violations(page) {
     const popup = document.querySelector('.selector-popup')?.getBoundingClientRect();
     const isCovered = ({ left, right, top, bottom }) =>
       popup && left < popup.right && right > popup.left && top < popup.bottom && bottom > popup.top;
-    const exclude = [...document.querySelectorAll('main a, main button')].filter((each) => isCovered(each.getBoundingClientRect()));
-    const { violations: found } = await globalThis.axe.run({ include: [document], exclude }, { runOnly: { type: 'tag', values: tags } });
+    const exclude = [...document.querySelectorAll('main a, main button')].filter((each) =>
+      isCovered(each.getBoundingClientRect()),
+    );
+    const { violations: found } = await globalThis.axe.run(
+      { include: [document], exclude },
+      { runOnly: { type: 'tag', values: tags } },
+    );
     return found.flatMap(({ id, nodes }) =>
-      nodes.slice(0, 3).map((node) => `${id}: ${node.target.join(' ')} (${node.failureSummary.split('\n').slice(1, 2).join('').trim()})`),
+      nodes
+        .slice(0, 3)
+        .map(
+          (node) => `${id}: ${node.target.join(' ')} (${node.failureSummary.split('\n').slice(1, 2).join('').trim()})`,
+        ),
     );
   }, AXE_RULES);
 }

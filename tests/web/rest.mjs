@@ -25,7 +25,8 @@ function watchWork({ longestMs, passingMs, passingFactor }) {
 
   globalThis.setTimeout = (task, ms = 0, ...more) => {
     if (typeof task !== 'function') return setTimer(task, ms, ...more);
-    if (ms > longestMs) return setTimer(task, ms >= passingMs[0] && ms <= passingMs[1] ? ms * passingFactor : ms, ...more);
+    if (ms > longestMs)
+      return setTimer(task, ms >= passingMs[0] && ms <= passingMs[1] ? ms * passingFactor : ms, ...more);
     const id = setTimer(() => {
       timers.delete(id);
       task(...more);
@@ -117,9 +118,11 @@ const DEVICES = {
   touchscreen: 'tap',
 };
 const PAGE_ACTS =
-  'goto reload goBack goForward click dblclick tap fill focus hover press check uncheck selectOption setInputFiles setViewportSize emulateMedia';
+  'goto reload goBack goForward click dblclick tap fill focus hover press check uncheck selectOption setInputFiles ' +
+  'setViewportSize emulateMedia';
 const LOCATOR_ACTS =
-  'click dblclick tap fill clear focus blur hover press pressSequentially check uncheck selectOption setInputFiles dispatchEvent scrollIntoViewIfNeeded dragTo';
+  'click dblclick tap fill clear focus blur hover press pressSequentially check uncheck selectOption setInputFiles ' +
+  'dispatchEvent scrollIntoViewIfNeeded dragTo';
 /* What may set something going, or waits for what comes by itself. */
 const PAGE_CALLS = 'evaluate evaluateHandle waitForSelector waitForFunction waitForURL waitForEvent waitForTimeout';
 const LOCATOR_CALLS = 'evaluate evaluateAll evaluateHandle waitFor';

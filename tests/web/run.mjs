@@ -33,7 +33,10 @@ const { values: options } = parseArgs({
   },
 });
 if (options.help || !options.binary) {
-  console.log('node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--part K/N:SEED] [--slow N] [--jobs N] [--list]');
+  console.log(
+    'node tests/web/run.mjs --binary PATH [--shared DIR] [--only TEXT] [--walks | --rest] [--part K/N:SEED] [--slow ' +
+      'N] [--jobs N] [--list]',
+  );
   process.exit(options.help ? 0 : 2);
 }
 
@@ -50,15 +53,12 @@ function equal(found, wanted, what = '') {
   try {
     deepStrictEqual(found, wanted);
   } catch {
-    throw new Error(
-      `${what ? `${what}: ` : ''}found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`,
-    );
+    throw new Error(`${what ? `${what}: ` : ''}found ${JSON.stringify(found)}, wanted ${JSON.stringify(wanted)}`);
   }
 }
 
 function includes(found, wanted, what = '') {
-  if (!String(found).includes(wanted))
-    throw new Error(`${what ? `${what}: ` : ''}"${wanted}" is not in "${found}"`);
+  if (!String(found).includes(wanted)) throw new Error(`${what ? `${what}: ` : ''}"${wanted}" is not in "${found}"`);
 }
 
 function truth(value, what) {

@@ -101,7 +101,10 @@ const place = {
   text: (name) => readFileSync(join(FIXTURES, 'text', name), 'utf8'),
   get file() {
     const folder = at('changing/d-tile-padding');
-    return join(folder, readdirSync(folder).find((name) => name.endsWith('after_optimizations.hlo.pb')));
+    return join(
+      folder,
+      readdirSync(folder).find((name) => name.endsWith('after_optimizations.hlo.pb')),
+    );
   },
 };
 
@@ -124,7 +127,16 @@ const settle = async (page) => {
 async function shoot(browser, folder, { name, query, act, served, how }, [width, height], scheme) {
   const { canned = null, isBusy = false, isWhole = false } = how;
   const touch = width < PHONE_PX;
-  const page = await openPage(browser, (await serving(served)) + query, { width, height, scheme, touch, canned, isMeasured: isBusy, isAlone: true, allow: /./ });
+  const page = await openPage(browser, (await serving(served)) + query, {
+    width,
+    height,
+    scheme,
+    touch,
+    canned,
+    isMeasured: isBusy,
+    isAlone: true,
+    allow: /./,
+  });
   page.setDefaultTimeout(MAX_MS);
   try {
     await act(page, place);
@@ -149,7 +161,8 @@ const browser = await launchBrowser();
 try {
   for (const row of rows)
     for (const size of sizes)
-      for (const scheme of options.readme ? ['light'] : ['light', 'dark']) if (stemOf(row, size, scheme).includes(options.only)) await shoot(browser, folder, row, size, scheme);
+      for (const scheme of options.readme ? ['light'] : ['light', 'dark'])
+        if (stemOf(row, size, scheme).includes(options.only)) await shoot(browser, folder, row, size, scheme);
 } finally {
   await browser.close();
   for (const daemon of daemons.values()) await daemon.stop();

@@ -24,7 +24,12 @@ export const MAIN_WALKS = {
   capacity: ['as recorded: over by'],
   moment: ['a click on the curve sets the moment', 'a drag selects a window'],
   state: ['hover lights the buffer', 'the pane tells size', 'a click pins'],
-  table: ['a header sorts by click', 'a filter typed after /', 'groups open to their buffers', 'chosen rows are copied'],
+  table: [
+    'a header sorts by click',
+    'a filter typed after /',
+    'groups open to their buffers',
+    'chosen rows are copied',
+  ],
   map: ['wheel, keys and double click zoom'],
   rectangle: ['a rectangle of the URL'],
   patterns: ['a pattern has its sentence', 'its buffers are shown'],
@@ -39,15 +44,37 @@ export const MAIN_WALKS = {
   look: ['nothing hangs over at 390 × 844'],
   fleet: ['a line a job with its capacity', 'a regression has the sentence of diff', 'a link shows the same again'],
   /* the Memory Profile */
-  profile: ['peak, capacity and lifetime peak', 'a click on the timeline is a moment', 'grouped by op', 'a drag selects a window'],
-  profile_states: ['growth: the leak of 1 MiB', 'a launch leads to its plan', 'addresses: blocks and holes', 'no memory events'],
+  profile: [
+    'peak, capacity and lifetime peak',
+    'a click on the timeline is a moment',
+    'grouped by op',
+    'a drag selects a window',
+  ],
+  profile_states: [
+    'growth: the leak of 1 MiB',
+    'a launch leads to its plan',
+    'addresses: blocks and holes',
+    'no memory events',
+  ],
   /* Device Memory */
-  device: ['the page opens on a sentence', 'a click pins and zooms', 'a search lights', 'filters are chips', 'the sandwich has'],
+  device: [
+    'the page opens on a sentence',
+    'a click pins and zooms',
+    'a search lights',
+    'filters are chips',
+    'the sandwich has',
+  ],
   device_files: ['with machinery on and functions merged', 'the leak: the first row', 'two points of the series'],
   stacks: ['a snapshot: from the Memory Profile'],
   torch_walk: ['systems-train is dropped', 'the OOM page of a request that failed'],
   /* Compare */
-  compare: ['two commits: the sentence', 'the waterfall leads', 'tabs say how many', 'what is shown becomes A', 'two device profiles: the sentence'],
+  compare: [
+    'two commits: the sentence',
+    'the waterfall leads',
+    'tabs say how many',
+    'what is shown becomes A',
+    'two device profiles: the sentence',
+  ],
   /* all modules of a session */
   modules: ['a row a module', '≠ opens the hosts', 'Enter opens the module', 'a damaged module says why'],
   /* an error text, and what is dropped */
@@ -61,5 +88,10 @@ export const MAIN_WALKS = {
     'without any text the field comes first',
     'the verdict of a dump leads to its program',
   ],
-  dropped: ['the files of a dump open', 'one HLO file opens', 'several profiles are a series', 'a folder that is dropped'],
+  dropped: [
+    'the files of a dump open',
+    'one HLO file opens',
+    'several profiles are a series',
+    'a folder that is dropped',
+  ],
 };

@@ -91,7 +91,12 @@ const browser = await launchBrowser();
 
 await check('XProf’s page opens the first module of the alphabet in its Memory Viewer, with its figures', async () => {
   const page = await shown(browser, proxy.url, { run: 'tpu/small', tag: 'memory_viewer' }, 'Peak memory allocation');
-  await has(page, ['Hlo Modules (12)', 'Module Name: jit__lambda(16171982243519715633)', '74317.26 MiB, 74317.70 MiB (with fragmentation)', '173.26 MiB total argument size']);
+  await has(page, [
+    'Hlo Modules (12)',
+    'Module Name: jit__lambda(16171982243519715633)',
+    '74317.26 MiB, 74317.70 MiB (with fragmentation)',
+    '173.26 MiB total argument size',
+  ]);
   await page.close();
 });
 

@@ -71,7 +71,8 @@ async function readProblem(response) {
 /* A NUL stands in no name; the daemon refuses it for all that is asked, and here it is said of what. */
 function refuseNul(params) {
   const name = Object.keys(params).find((each) => [params[each]].flat().some((value) => String(value).includes('\0')));
-  if (name) throw new Problem({ status: 400, code: 'argument', detail: `${name}: a text with a NUL in it matches nothing` });
+  if (name)
+    throw new Problem({ status: 400, code: 'argument', detail: `${name}: a text with a NUL in it matches nothing` });
 }
 
 /* The address of api/v1/<path>; what is empty is left out, but for a key. */
@@ -110,7 +111,8 @@ function partsOf(count, response) {
   });
 }
 
-/* What early.js has asked for: address below api/v1/ → {answer that is under way, isTaken}. Each is taken once; but while the
+/* What early.js has asked for: address below api/v1/ → {answer that is under way, isTaken}. Each is taken once; but
+   while the
  * page opens by all who ask the same. */
 const ahead = new Map();
 if (globalThis.memviewdAhead) {
@@ -123,7 +125,10 @@ if (globalThis.memviewdAhead) {
 /* A browser also says pointermove where the page came under a pointer that rests. */
 const isByReader = ({ type, movementX, movementY }) => type !== 'pointermove' || movementX !== 0 || movementY !== 0;
 for (const type of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
-  globalThis.addEventListener?.(type, (event) => isByReader(event) && (opening = null), { passive: true, capture: true });
+  globalThis.addEventListener?.(type, (event) => isByReader(event) && (opening = null), {
+    passive: true,
+    capture: true,
+  });
 
 const isTogether = setting('ask') !== 'alone';
 const isOpening = () => isTogether && opening != null && performance.now() < OPENING_MS;
@@ -246,7 +251,9 @@ export async function getBytes(path, params = {}, { signal = null } = {}) {
 export async function post(path, body, type = 'application/octet-stream', params = {}, { signal = null } = {}) {
   const end = beginRequest();
   try {
-    return await (await request(path, params, signal, { sent: { method: 'POST', body, headers: { 'Content-Type': type } } })).json();
+    return await (
+      await request(path, params, signal, { sent: { method: 'POST', body, headers: { 'Content-Type': type } } })
+    ).json();
   } finally {
     end();
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * capacity.js: how much memory there is for a program, as the daemon's `fit` has it, and what can be chosen instead. Whether a
- * program fits is the daemon's word. */
+ * capacity.js: how much memory there is for a program, as the daemon's `fit` has it, and what can be chosen instead.
+ * Whether a program fits is the daemon's word. */
 
 import { get } from './api.js';
 import { bytesCoarse } from './format.js';
@@ -21,13 +21,22 @@ export function parseSize(text) {
   return bytes > 0 && bytes <= MAX ? bytes : null;
 }
 
-/* Pure: {bytes, half (exact to ± this), isPhysical, share (that JAX takes of it by default, or null), source, deviceSource} of
+/* Pure: {bytes, half (exact to ± this), isPhysical, share (that JAX takes of it by default, or null), source,
+   deviceSource} of
  * the daemon's `fit`; null: the capacity is not known. */
-export function capacityIn({ capacity_bytes: value, half_unit_bytes: half, is_physical: isPhysical, share_bytes: share, source, device_source: deviceSource }) {
+export function capacityIn({
+  capacity_bytes: value,
+  half_unit_bytes: half,
+  is_physical: isPhysical,
+  share_bytes: share,
+  source,
+  device_source: deviceSource,
+}) {
   return value == null ? null : { bytes: value, half, isPhysical, share, source, deviceSource };
 }
 
-/* Pure: what the daemon's `fit` holds against what: {needed, asked (by an error text, or null), limit, share (that JAX takes by
+/* Pure: what the daemon's `fit` holds against what: {needed, asked (by an error text, or null), limit, share (that JAX
+   takes by
  * default, where that is the limit; or null)}. */
 export function heldAgainst({ parts }) {
   const of = (wanted) => parts.find(({ role }) => role === wanted)?.bytes ?? null;
@@ -36,7 +45,10 @@ export function heldAgainst({ parts }) {
 }
 
 /* Pure: why a figure held against it is a bound; '' where it is none, or where the share that JAX takes says it. */
-export const whyPhysical = (capacity) => (capacity?.isPhysical && capacity.share == null ? 'A program gets less than the physical size; how much less is not known.' : '');
+export const whyPhysical = (capacity) =>
+  capacity?.isPhysical && capacity.share == null
+    ? 'A program gets less than the physical size; how much less is not known.'
+    : '';
 
 export function canChoose(space) {
   return space === DEVICE_SPACE;

@@ -12,13 +12,10 @@ const NOT_TEXT = '[type=checkbox], [type=radio], [type=button], [type=range], [t
 function put(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (value == null || value === false) continue;
-    if (name === 'on')
-      for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
+    if (name === 'on') for (const [event, listener] of Object.entries(value)) node.addEventListener(event, listener);
     else node.setAttribute(name, value === true ? '' : String(value));
   }
-  node.append(
-    ...children.flat(Infinity).filter((child) => child != null && child !== false),
-  );
+  node.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
   return node;
 }
 
@@ -36,9 +33,7 @@ export function svg(tag, attributes, ...children) {
 }
 
 export function fill(node, ...children) {
-  node.replaceChildren(
-    ...children.flat(Infinity).filter((child) => child != null && child !== false),
-  );
+  node.replaceChildren(...children.flat(Infinity).filter((child) => child != null && child !== false));
   return node;
 }
 
@@ -82,7 +77,12 @@ function putParts(node, [head, kept, rest, tail]) {
   );
   const isShared = Boolean(kept || (head && tail.length !== 10));
   /* Characters, by which the style shares out the width. */
-  const widths = { '--stays': kept.length + tail.length, '--tail': tail.length, '--head': head.length, '--rest': rest.length };
+  const widths = {
+    '--stays': kept.length + tail.length,
+    '--tail': tail.length,
+    '--head': head.length,
+    '--rest': rest.length,
+  };
   for (const [property, letters] of Object.entries(widths)) {
     if (isShared) node.style.setProperty(property, `${letters}ch`);
     else node.style.removeProperty(property);
@@ -117,7 +117,9 @@ export function figure(value, text = bytes(value), className = '') {
 export function prose(text) {
   return visible(text)
     .split('`')
-    .map((part, at) => (at % 2 ? el('code', { class: part.length > LONGEST_WHOLE ? 'inline' : 'inline unbroken' }, part) : part));
+    .map((part, at) =>
+      at % 2 ? el('code', { class: part.length > LONGEST_WHOLE ? 'inline' : 'inline unbroken' }, part) : part,
+    );
 }
 
 /* An event that was meant for this place: neither the browser nor the page hears it. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * early.js: runs before the first paint, so that no other theme flashes; and asks for what would else
  * come after the frame: the tool that the URL names, and what it asks the daemon first.
- * Its own file: a script of the page, not a module, run before all others; scripts/embed-pages puts it into the page. */
+ * Its own file: a script of the page, not a module, run before all others; scripts/embed-pages puts it into the page.
+ * */
 (() => {
   const PARTS = {}; // {tool: address}, filled in by scripts/embed-pages
   const params = new URLSearchParams(location.search);
@@ -13,7 +14,10 @@
   /* As lib/selection.js and the tools ask it, below api/v1/; api.js hands the answers on. Loaded again, a page asks all
    * that it asked then. */
   const order = location.search === '' ? 'failed' : 'newest';
-  const first = ['about', tool === 'home' ? 'sessions?sort=failed&limit=1000&offset=0' : `sessions?sort=${order}&limit=100`];
+  const first = [
+    'about',
+    tool === 'home' ? 'sessions?sort=failed&limit=1000&offset=0' : `sessions?sort=${order}&limit=100`,
+  ];
   if (session) {
     const id = encodeURIComponent(session);
     const module = params.get('module');

@@ -30,11 +30,15 @@ function csvCell(value) {
 
 /* Pure: RFC 4180, with a quote before text that a spreadsheet would take for a formula. */
 export function csvText({ columns, rows }) {
-  const lines = [columns.map(({ key }) => csvCell(key)), ...rows.map((row) => columns.map(({ key }) => csvCell(row[key])))];
+  const lines = [
+    columns.map(({ key }) => csvCell(key)),
+    ...rows.map((row) => columns.map(({ key }) => csvCell(row[key]))),
+  ];
   return lines.map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 
-/* What GitHub would take for a person, an issue or an address gets a space without width, as in analysis/base/markdown.h. */
+/* What GitHub would take for a person, an issue or an address gets a space without width, as in
+   analysis/base/markdown.h. */
 const markdownCell = (value) =>
   value == null
     ? ''
@@ -57,7 +61,8 @@ export function markdownText({ columns, rows }, title, facts) {
   ].join('');
 }
 
-/* Pure: rows of a table widget by columns {copy: [key, value(row)]}, tab-separated, with exact figures. A cell that a spreadsheet would take for a formula gets a quote before it; numbers do not. */
+/* Pure: rows of a table widget by columns {copy: [key, value(row)]}, tab-separated, with exact figures. A cell that a
+   spreadsheet would take for a formula gets a quote before it; numbers do not. */
 export function tabSeparated(columns, rows) {
   const cell = (value) => {
     const text = value == null ? '' : visible(String(value));

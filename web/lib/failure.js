@@ -22,6 +22,11 @@ export function failure(what, problem) {
   const said = { kind: 'error', title: `${what} could not be read.` };
   if (problem.code === 'gone') return { ...said, text: 'The daemon does not answer. This page tries again by itself.' };
   if (problem.code === 'token')
-    return { ...said, text: 'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its file to the address.' };
+    return {
+      ...said,
+      text:
+        'This daemon requires a token. Open the link that it printed at start, or append #token= and the token ' +
+        'from its file to the address.',
+    };
   return { ...said, text: `${whyOf(problem)} The rest of the page is not affected.` };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * finding.js: what the core tells first of a trace or of profiles (`finding` of an answer), as parts of a sentence. Pure.
- * Its own file: two tools and Home say it alike. */
+ * finding.js: what the core tells first of a trace or of profiles (`finding` of an answer), as parts of a sentence.
+ * Pure. Its own file: two tools and Home say it alike. */
 
 import { capital, cutMiddle, visible } from './format.js';
 

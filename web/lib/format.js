@@ -80,7 +80,8 @@ export function bytesApart(a, b) {
 export function bytesWithin(spread, largest) {
   const unit = unitOf(largest);
   let decimals = DECIMALS[unit];
-  while (unit && spread > 0 && (spread / 1024 ** unit) * 10 ** decimals < 10 && decimals < DECIMALS[unit] + 4) decimals++;
+  while (unit && spread > 0 && (spread / 1024 ** unit) * 10 ** decimals < 10 && decimals < DECIMALS[unit] + 4)
+    decimals++;
   return (value) => (unitOf(value) === unit ? bytes(value, unit, decimals) : bytes(value));
 }
 
@@ -199,7 +200,9 @@ export function splitName(text, span = null) {
   const [number] = /[._-]\d+$/.exec(text) ?? [''];
   const points = Array.from(text);
   const inDimension = SHAPE_ALONE.test(text) && /\d(\d+)(?=,.{0,9}$)/.exec(text.slice(-TAIL - 1));
-  const tail = Math.max(TAIL, number.length <= MAX_NUMBER ? number.length : 0) - (inDimension?.index === 0 ? inDimension[1].length : 0);
+  const tail =
+    Math.max(TAIL, number.length <= MAX_NUMBER ? number.length : 0) -
+    (inDimension?.index === 0 ? inDimension[1].length : 0);
   const before = points.length - tail < MIN_HEAD ? '' : points.slice(0, -tail).join('');
   const end = text.slice(before.length);
   if (span && span[0] < before.length && span[1] - span[0] <= LONGEST_SPAN) {

@@ -64,7 +64,8 @@ export function keyOf(event) {
 const isLetter = (key) => Array.from(key.split(' ')[0]).length === 1;
 
 /* What stands below a dialog hears nothing; the browser closes the dialog by Escape. */
-const isBehindDialog = (target) => Boolean(target.closest?.('dialog')) || document.querySelector('dialog:modal') != null;
+const isBehindDialog = (target) =>
+  Boolean(target.closest?.('dialog')) || document.querySelector('dialog:modal') != null;
 
 /* Is this row to be asked for `key`, which was pressed at `target`? */
 function isMeant(row, key, target) {
@@ -92,7 +93,9 @@ function onKey(event) {
     event.preventDefault();
     return;
   }
-  const isFirst = rows.some((row) => row.keys.some((each) => each.startsWith(`${key} `) && isMeant(row, each, event.target)));
+  const isFirst = rows.some((row) =>
+    row.keys.some((each) => each.startsWith(`${key} `) && isMeant(row, each, event.target)),
+  );
   if (isFirst) begun = { key, at: event.timeStamp };
 }
 

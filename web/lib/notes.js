@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * notes.js: what readers write on a time axis, as `note=` of the URL has it, one each: "812400000:the optimizer begins". Pure. */
+ * notes.js: what readers write on a time axis, as `note=` of the URL has it, one each: "812400000:the optimizer
+ * begins". Pure. */
 
 export const MAX_NOTES = 20;
 export const MAX_TEXT = 120;

@@ -103,7 +103,12 @@ class Recorder {
 
   #add(op) {
     const { clips, dash, scale } = this.#place;
-    this.#list.push({ alpha: this.globalAlpha, clips, ...op, ...(op.stroke ? { dash: dash.map((px) => px * scale) } : {}) });
+    this.#list.push({
+      alpha: this.globalAlpha,
+      clips,
+      ...op,
+      ...(op.stroke ? { dash: dash.map((px) => px * scale) } : {}),
+    });
   }
   #line() {
     const { lineJoin: join, lineCap: cap } = this;
@@ -236,9 +241,13 @@ function attributes(values) {
 function paintOf(name, ink, defs) {
   if (typeof ink !== 'string') {
     const id = `g${defs.length}`;
-    const stops = ink.stops.map(([share, colour]) => `<stop${attributes({ offset: String(share), ...paintOf('stop-color', colour, defs) })}/>`);
+    const stops = ink.stops.map(
+      ([share, colour]) => `<stop${attributes({ offset: String(share), ...paintOf('stop-color', colour, defs) })}/>`,
+    );
     const [[x1, y1], [x2, y2]] = [ink.from, ink.to];
-    defs.push(`<linearGradient${attributes({ id, gradientUnits: 'userSpaceOnUse', x1, y1, x2, y2 })}>${stops.join('')}</linearGradient>`);
+    defs.push(
+      `<linearGradient${attributes({ id, gradientUnits: 'userSpaceOnUse', x1, y1, x2, y2 })}>${stops.join('')}</linearGradient>`,
+    );
     return { [name]: `url(#${id})` };
   }
   const match = /^#([0-9a-f]{6})([0-9a-f]{2})$/i.exec(ink);
@@ -248,7 +257,16 @@ function paintOf(name, ink, defs) {
 }
 
 function pathText(path) {
-  return path.map(([kind, ...at]) => kind + at.slice(0, CORNERS[kind] ?? 0).map(short).join(' ')).join('');
+  return path
+    .map(
+      ([kind, ...at]) =>
+        kind +
+        at
+          .slice(0, CORNERS[kind] ?? 0)
+          .map(short)
+          .join(' '),
+    )
+    .join('');
 }
 
 function fontOf(op) {
@@ -266,7 +284,13 @@ function baselineOf(op) {
 function elementOf(op, defs) {
   const ink = op.fill
     ? paintOf('fill', op.fill, defs)
-    : { fill: 'none', ...paintOf('stroke', op.stroke, defs), 'stroke-width': op.width, 'stroke-linejoin': op.join, 'stroke-dasharray': op.dash.join(' ') };
+    : {
+        fill: 'none',
+        ...paintOf('stroke', op.stroke, defs),
+        'stroke-width': op.width,
+        'stroke-linejoin': op.join,
+        'stroke-dasharray': op.dash.join(' '),
+      };
   const alpha = op.alpha === 1 ? {} : { opacity: String(op.alpha) };
   if (op.path) return `<path${attributes({ d: pathText(op.path), ...ink, ...alpha })}/>`;
   const place = { x: op.x, y: baselineOf(op), 'text-anchor': ANCHORS[op.align] };
@@ -279,7 +303,8 @@ export function toSvg({ width, height, list, clips }, title) {
     op.clips.reduceRight((inner, at) => `<g clip-path="url(#c${at})">${inner}</g>`, elementOf(op, defs)),
   );
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${short(width)}" height="${short(height)}" viewBox="0 0 ${short(width)} ${short(height)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${short(width)}" height="${short(height)}" viewBox="0 0 ` +
+      `${short(width)} ${short(height)}">`,
     `<title>${escapeXml(title)}</title>`,
     `<defs>${defs.join('')}</defs>`,
     ...body,

@@ -13,14 +13,22 @@ export function parseReference(text) {
 
 /* Parts at the end that say nothing are left out. */
 export function referenceText(parts) {
-  return PARTS.map((name) => String(parts[name] ?? '')).join('/').replace(/\/+$/, '');
+  return PARTS.map((name) => String(parts[name] ?? ''))
+    .join('/')
+    .replace(/\/+$/, '');
 }
 
 /* What the Memory Viewer shows, as a reference; "" where it shows no module. step: null at the peak. */
 export function referenceOf({ session, host, module, space }, step = null) {
   if (!session || !module) return '';
   const isFirstHost = !host || host.id === session.hosts?.[0]?.id;
-  return referenceText({ session: session.id, host: isFirstHost ? '' : host.id, module: module.id, space: space?.space ?? '', step: step ?? '' });
+  return referenceText({
+    session: session.id,
+    host: isFirstHost ? '' : host.id,
+    module: module.id,
+    space: space?.space ?? '',
+    step: step ?? '',
+  });
 }
 
 /* What Device Memory shows, as a reference: the profile of the URL, else the last of the session. */

@@ -71,7 +71,29 @@ const NAMES = Object.keys(KINDS);
 const DEFAULTS = Object.fromEntries(NAMES.map((name) => [name, EMPTY[KINDS[name]]]));
 const LEVELS = ['session', 'host', 'module', 'space'];
 /* What belongs to one memory space of one module, or to one trace. */
-const OF_SPACE = ['step', 'time', 'from', 'to', 'low', 'high', 'sel', 'offsets', 'bars', 'node', 'open', 'a', 'b', 'note', 'pin', 'beside', 'find', 'memory', 'whatif', 'drawer', 'glob'];
+const OF_SPACE = [
+  'step',
+  'time',
+  'from',
+  'to',
+  'low',
+  'high',
+  'sel',
+  'offsets',
+  'bars',
+  'node',
+  'open',
+  'a',
+  'b',
+  'note',
+  'pin',
+  'beside',
+  'find',
+  'memory',
+  'whatif',
+  'drawer',
+  'glob',
+];
 const MAX_OF_A_LIST = 100;
 const LONGEST = 2000;
 const WRITE_AFTER_MS = 300;
@@ -83,7 +105,8 @@ export function emptyRoute() {
   return { ...DEFAULTS, unknown: [] };
 }
 
-/* "b:1498" → {kind: "b", id: "1498"}; a group may be of what has no key, "g:"; anything else stays whole, of no kind, so that a banner can name it. */
+/* "b:1498" → {kind: "b", id: "1498"}; a group may be of what has no key, "g:"; anything else stays whole, of no kind,
+   so that a banner can name it. */
 function parsePin(text) {
   const match = /^([a-z]):([\s\S]+)$|^(g):$/.exec(text);
   return match ? { kind: match[1] ?? match[3], id: match[2] ?? '' } : { kind: '', id: text };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * roving.js: what stands in a row is one stop of Tab: the bar, the rail, the figures of the answer, the buttons in the head of
- * a panel. Arrow keys go on inside. Its own file: no page knows of it. */
+ * roving.js: what stands in a row is one stop of Tab: the bar, the rail, the figures of the answer, the buttons in the
+ * head of a panel. Arrow keys go on inside. Its own file: no page knows of it. */
 
 import { nextFrame } from './activity.js';
 
@@ -13,7 +13,9 @@ const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 const stops = new WeakMap(); // row → the item that Tab comes to
 
 function itemsOf(row) {
-  return [...row.querySelectorAll(ITEMS)].filter((item) => !item.disabled && !item.closest(OUTSIDE) && item.closest(ROWS) === row && item.checkVisibility());
+  return [...row.querySelectorAll(ITEMS)].filter(
+    (item) => !item.disabled && !item.closest(OUTSIDE) && item.closest(ROWS) === row && item.checkVisibility(),
+  );
 }
 
 /* Where Tab enters: where one was last, else what is shown now, else the first. */
@@ -30,7 +32,16 @@ function settle(row) {
 
 function onKey(event) {
   const row = event.target.closest?.(ROWS);
-  if (!row || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || !event.target.matches(ITEMS) || event.target.closest(OUTSIDE)) return;
+  if (
+    !row ||
+    event.ctrlKey ||
+    event.metaKey ||
+    event.altKey ||
+    event.shiftKey ||
+    !event.target.matches(ITEMS) ||
+    event.target.closest(OUTSIDE)
+  )
+    return;
   /* Down opens a list of choices. */
   const isChoice = event.key === 'ArrowDown' && event.target.getAttribute('aria-haspopup') === 'listbox';
   if (!(event.key in STEPS) || isChoice) return;
@@ -46,7 +57,12 @@ function onKey(event) {
 function rowsAround({ target, type, addedNodes, attributeName }) {
   const own = target.closest(ROWS);
   if (own) return [own];
-  const roots = type === 'childList' ? [...addedNodes].filter((node) => node instanceof HTMLElement) : attributeName === 'hidden' ? [target] : [];
+  const roots =
+    type === 'childList'
+      ? [...addedNodes].filter((node) => node instanceof HTMLElement)
+      : attributeName === 'hidden'
+        ? [target]
+        : [];
   return roots.flatMap((root) => [...(root.matches(ROWS) ? [root] : []), ...root.querySelectorAll(ROWS)]);
 }
 
@@ -61,7 +77,11 @@ export function startRoving() {
     if (rows.length && changed.size === 0) nextFrame(settleAll);
     for (const row of rows) changed.add(row);
   };
-  new window.MutationObserver((records) => hear(records.flatMap(rowsAround))).observe(document.body, { childList: true, subtree: true, attributeFilter: ['hidden', 'disabled', 'aria-current'] });
+  new window.MutationObserver((records) => hear(records.flatMap(rowsAround))).observe(document.body, {
+    childList: true,
+    subtree: true,
+    attributeFilter: ['hidden', 'disabled', 'aria-current'],
+  });
   document.addEventListener('keydown', onKey, true);
   document.addEventListener('focusin', ({ target }) => {
     const row = target.closest?.(ROWS);

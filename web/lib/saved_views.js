@@ -7,11 +7,14 @@ import { setSetting, setting } from './settings.js';
 const MAX_VIEWS = 100;
 export const MAX_NAME = 80;
 
-/* [{name, query: "?tool=…"}], the one that was saved last first. What is stored may be of anybody: only what is well formed. */
+/* [{name, query: "?tool=…"}], the one that was saved last first. What is stored may be of anybody: only what is well
+   formed. */
 export function savedViews() {
   try {
     const list = JSON.parse(setting('views') || '[]');
-    return list.filter((each) => typeof each?.name === 'string' && typeof each.query === 'string' && each.query.startsWith('?')).slice(0, MAX_VIEWS);
+    return list
+      .filter((each) => typeof each?.name === 'string' && typeof each.query === 'string' && each.query.startsWith('?'))
+      .slice(0, MAX_VIEWS);
   } catch {
     return [];
   }

@@ -65,8 +65,7 @@ function chooseModule(modules, wanted, warnings) {
   if (!wanted) return modules.modules[0] ?? null;
   const module = modules.modules.find((candidate) => candidate.id === wanted);
   if (module) return module;
-  if (modules.matched_count > modules.modules.length)
-    return { id: wanted, name: wanted, spaces: [], isUnlisted: true };
+  if (modules.matched_count > modules.modules.length) return { id: wanted, name: wanted, spaces: [], isUnlisted: true };
   warnings.push(`Module ${short(wanted)} is not in this session; showing the largest.`);
   return modules.modules[0] ?? null;
 }
@@ -93,10 +92,11 @@ async function findModules(session, route, host, known, signal) {
 /* What is selected when a page needs no session. */
 export const NOTHING = { session: null, host: null, modules: null, module: null, problem: null };
 
-/* page: {levels, lacks, prefers} of pages.js; sessions: of them, newest first, as listed; ahead: of modulesAhead(). Out: {sessions, session, host, modules, module, problem, warnings};
+/* page: {levels, lacks, prefers} of pages.js; sessions: of them, newest first, as listed; ahead: of modulesAhead().
+   Out: {sessions, session, host, modules, module, problem, warnings};
  * session is null when nothing can be shown, problem is why its modules cannot be listed; modules and module
- * are null for a page that has no selector of them; lost: the session that the URL names and that is not here (any more): the
- * figures of another one would be taken for its own. */
+ * are null for a page that has no selector of them; lost: the session that the URL names and that is not here (any
+ * more): the figures of another one would be taken for its own. */
 export async function resolve(route, page, sessions, signal, ahead = null) {
   const warnings = [];
   const hasModules = page.levels.includes('module');
@@ -112,7 +112,8 @@ export async function resolve(route, page, sessions, signal, ahead = null) {
     ({ session, modules: known } = found ?? { session: null, modules: null });
   } else if (!session) {
     const able = sessions.sessions.filter((each) => !page.lacks(each));
-    session = able.find((each) => page.prefers?.(each)) ?? able[0] ?? (page.hasEmpty ? null : (sessions.sessions[0] ?? null));
+    session =
+      able.find((each) => page.prefers?.(each)) ?? able[0] ?? (page.hasEmpty ? null : (sessions.sessions[0] ?? null));
   }
   if (!session) return { ...NOTHING, sessions, warnings };
   const host = chooseHost(session, route.host, warnings);

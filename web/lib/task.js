@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * task.js: what the daemon works at for a while, a capture or a compile: begun, looked at until it has ended, cancelled. */
+ * task.js: what the daemon works at for a while, a capture or a compile: begun, looked at until it has ended,
+ * cancelled. */
 
 import { get, isAbort, post, Problem, problemText, remove } from './api.js';
 
@@ -16,9 +17,10 @@ const beat = () =>
 
 export const isEnded = ({ state }) => state === 'done' || state === 'cancelled';
 
-/* path: of such tasks below api/v1/; isAtWork(run): is there more to come? draw(): run or fault are others now; onEnd(run).
- * Out: {run: what the daemon said of it last, or null; fault: why it could not be begun or followed, or ''; begin(body),
- * refuse(words): it is not begun; cancel(), stop(): nobody looks at it any more}. */
+/* path: of such tasks below api/v1/; isAtWork(run): is there more to come? draw(): run or fault are others now;
+   onEnd(run).
+ * Out: {run: what the daemon said of it last, or null; fault: why it could not be begun or followed, or '';
+ * begin(body), refuse(words): it is not begun; cancel(), stop(): nobody looks at it any more}. */
 export function createTask(path, { isAtWork = (run) => !isEnded(run), draw, onEnd }) {
   const ending = new AbortController();
   const { signal } = ending;

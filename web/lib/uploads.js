@@ -34,7 +34,9 @@ export function forgetUpload(id) {
 /* The ids of files that this tab dropped and that are opened like a session; not those that are forgotten. */
 export function uploadedSessions() {
   try {
-    const ids = Object.keys(sessionStorage).map((key) => (key.startsWith(keyOf('')) ? key.slice(keyOf('').length) : ''));
+    const ids = Object.keys(sessionStorage).map((key) =>
+      key.startsWith(keyOf('')) ? key.slice(keyOf('').length) : '',
+    );
     return ids.filter((id) => isDroppedSession(id) && !uploaded(id)?.is_forgotten);
   } catch {
     return [];

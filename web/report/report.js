@@ -16,21 +16,52 @@ const whole = (answer) => answer?.data ?? null;
 /* The daemon's sentence: does it fit? */
 const STRONG = { needed: '', over: 'over' };
 const needsWords = ({ fit }) =>
-  fit.parts.map(({ text, bytes: value, role }) => (role == null ? visible(text) : role in STRONG ? el('strong', { class: STRONG[role] }, figure(value, text)) : figure(value, text)));
+  fit.parts.map(({ text, bytes: value, role }) =>
+    role == null
+      ? visible(text)
+      : role in STRONG
+        ? el('strong', { class: STRONG[role] }, figure(value, text))
+        : figure(value, text),
+  );
 
 const culpritWords = ({ culprit }) =>
-  (culprit?.sentence ?? []).map((part) => (typeof part === 'string' ? part : part.name ? nameInline(part.name, 80) : figure(part.bytes, part.text)));
+  (culprit?.sentence ?? []).map((part) =>
+    typeof part === 'string' ? part : part.name ? nameInline(part.name, 80) : figure(part.bytes, part.text),
+  );
 
 function head(module, space, chooser) {
   const { session, file, modified_at: at } = module;
-  const steps = space.step_unit === 'none' || space.peak_step == null ? '' : ` at step ${count(space.peak_step)} of ${count(space.step_count)}`;
+  const steps =
+    space.step_unit === 'none' || space.peak_step == null
+      ? ''
+      : ` at step ${count(space.peak_step)} of ${count(space.step_count)}`;
   return el(
     'header',
     {},
-    el('div', { class: 'tools' }, el('span', { class: 'where' }, nameInline(whole(module.summary).module.name, 120), ' · ', visible(session), ' · ', visible(file), at ? ` · ${at}` : ''), chooser),
+    el(
+      'div',
+      { class: 'tools' },
+      el(
+        'span',
+        { class: 'where' },
+        nameInline(whole(module.summary).module.name, 120),
+        ' · ',
+        visible(session),
+        ' · ',
+        visible(file),
+        at ? ` · ${at}` : '',
+      ),
+      chooser,
+    ),
     el('h1', {}, needsWords(space)),
     el('p', {}, 'Peak live ', figure(space.peak_bytes), `${steps}. `, culpritWords(space)),
-    el('p', { class: 'dim' }, `arguments ${bytes(space.parameter_bytes)} · outputs ${bytes(space.output_bytes)}, ${bytes(space.output_reused_bytes)} of them in arguments · temporaries ${bytes(space.temporary_bytes)} · fragmentation ${bytes(space.fragmentation_bytes)}`),
+    el(
+      'p',
+      { class: 'dim' },
+      `arguments ${bytes(space.parameter_bytes)} · outputs ${bytes(space.output_bytes)}, ` +
+        `${bytes(space.output_reused_bytes)} of them in arguments · temporaries ${bytes(space.temporary_bytes)} · ` +
+        `fragmentation ${bytes(space.fragmentation_bytes)}`,
+    ),
   );
 }
 
@@ -52,7 +83,14 @@ const itemsOf = ({ rows }, steps) =>
 function curveOf({ curve, buffers: live, space }) {
   const { columns, step_count: steps } = curve;
   const limit = space.fit.capacity_bytes;
-  const base = { steps: columns.step, stack: (curve.stack ?? []).map(({ category, bytes: values }) => ({ name: category, values, fill: () => categoryFill(category) })) };
+  const base = {
+    steps: columns.step,
+    stack: (curve.stack ?? []).map(({ category, bytes: values }) => ({
+      name: category,
+      values,
+      fill: () => categoryFill(category),
+    })),
+  };
   const last = Math.max(0, steps - 1);
   return {
     ...base,
@@ -67,7 +105,8 @@ function curveOf({ curve, buffers: live, space }) {
     max: columns.bytes.reduce((max, value) => Math.max(max, value), 0),
     peak: curve.peak ?? null,
     localPeaks: curve.local_peaks ?? [],
-    capacity: limit == null ? null : { bytes: limit, text: `capacity ${bytes(limit)}`, isOver: space.fit.word === 'over' },
+    capacity:
+      limit == null ? null : { bytes: limit, text: `capacity ${bytes(limit)}`, isOver: space.fit.word === 'over' },
     predicted: null,
     ends: null,
     lit: null,
@@ -78,7 +117,9 @@ function curveOf({ curve, buffers: live, space }) {
 function drawCurve(host, curve) {
   const plot = createPlot(host, () => curve, {});
   plot.root.querySelector('canvas').setAttribute('role', 'img');
-  plot.root.querySelector('canvas').setAttribute('aria-label', `Memory over program order; the peak is ${bytes(curve.max)}`);
+  plot.root
+    .querySelector('canvas')
+    .setAttribute('aria-label', `Memory over program order; the peak is ${bytes(curve.max)}`);
 }
 
 const share = (part, all) => `flex-basis: ${(100 * part) / Math.max(1, all)}%`;
@@ -91,13 +132,21 @@ function strip(label, bars, all) {
     span.style.cssText = share(bar.bytes, all);
     return span;
   });
-  return el('div', { class: 'bars', role: 'img', 'aria-label': `${label}: ${counted(bars.length, 'bar')}, ${bytes(all)}` }, spans);
+  return el(
+    'div',
+    { class: 'bars', role: 'img', 'aria-label': `${label}: ${counted(bars.length, 'bar')}, ${bytes(all)}` },
+    spans,
+  );
 }
 
 function strips(answer) {
   const { orders, bytes: all, categories } = answer;
   return [
-    el('h2', {}, `Live at the peak: by program order, by size. ${counted(answer.buffer_count, 'buffer')}, ${bytes(all)}`),
+    el(
+      'h2',
+      {},
+      `Live at the peak: by program order, by size. ${counted(answer.buffer_count, 'buffer')}, ${bytes(all)}`,
+    ),
     strip('By program order', orders.program ?? [], all),
     strip('By size', orders.size ?? [], all),
     legend(new Set(categories.map(({ category }) => category)), null, categories),
@@ -113,7 +162,11 @@ function table(label, columns, rows, sortedBy) {
   let [by, isAscending] = [sortedBy, false];
   const body = el('tbody');
   const heads = columns.map((column, at) =>
-    el('th', { scope: 'col', class: column.isNumber ? 'is-number' : null }, el('button', { type: 'button', on: { click: () => sort(at) } }, column.title)),
+    el(
+      'th',
+      { scope: 'col', class: column.isNumber ? 'is-number' : null },
+      el('button', { type: 'button', on: { click: () => sort(at) } }, column.title),
+    ),
   );
   const compare = (a, b) => {
     const [x, y] = [a, b].map(columns[by].of);
@@ -122,13 +175,27 @@ function table(label, columns, rows, sortedBy) {
     if (y == null) return -1;
     return (x < y ? -1 : 1) * (isAscending ? 1 : -1);
   };
-  const cell = (column, row) => el('td', { class: column.isNumber ? 'is-number' : 'is-text', title: column.isNumber ? null : cellText(column.of(row)) }, (column.show ?? ((each) => cellText(column.of(each))))(row));
+  const cell = (column, row) =>
+    el(
+      'td',
+      { class: column.isNumber ? 'is-number' : 'is-text', title: column.isNumber ? null : cellText(column.of(row)) },
+      (column.show ?? ((each) => cellText(column.of(each))))(row),
+    );
   let shown = rows;
   const paint = () => {
     for (const [at, node] of heads.entries())
       if (at === by) node.setAttribute('aria-sort', isAscending ? 'ascending' : 'descending');
       else node.removeAttribute('aria-sort');
-    fill(body, [...shown].sort(compare).map((row) => el('tr', {}, columns.map((column) => cell(column, row)))));
+    fill(
+      body,
+      [...shown].sort(compare).map((row) =>
+        el(
+          'tr',
+          {},
+          columns.map((column) => cell(column, row)),
+        ),
+      ),
+    );
   };
   const sort = (at) => {
     isAscending = at === by ? !isAscending : !columns[at].isNumber;
@@ -137,7 +204,11 @@ function table(label, columns, rows, sortedBy) {
   };
   paint();
   return {
-    node: el('div', { class: 'sheet', tabindex: '0', role: 'region', 'aria-label': label }, el('table', {}, el('thead', {}, el('tr', {}, heads)), body)),
+    node: el(
+      'div',
+      { class: 'sheet', tabindex: '0', role: 'region', 'aria-label': label },
+      el('table', {}, el('thead', {}, el('tr', {}, heads)), body),
+    ),
     show(next) {
       shown = next;
       paint();
@@ -148,10 +219,25 @@ function table(label, columns, rows, sortedBy) {
 const size = (title, of) => ({ title, of, show: (row) => (of(row) == null ? '–' : figure(of(row))), isNumber: true });
 const number = (title, of) => ({ title, of, isNumber: true });
 const textColumn = (title, of) => ({ title, of });
-const category = (of) => ({ title: 'Category', of, show: (row) => (of(row) ? [swatch(of(row)), categoryWord(of(row))] : 'several') });
+const category = (of) => ({
+  title: 'Category',
+  of,
+  show: (row) => (of(row) ? [swatch(of(row)), categoryWord(of(row))] : 'several'),
+});
 
 function spaces(rows) {
-  return table('Memory spaces', [textColumn('Memory space', (row) => row.name), size('Total', (row) => row.total_bytes), size('Peak live', (row) => row.peak_bytes), size('Padding', (row) => row.padding_bytes), size('Fragmentation', (row) => row.fragmentation_bytes)], rows, 1).node;
+  return table(
+    'Memory spaces',
+    [
+      textColumn('Memory space', (row) => row.name),
+      size('Total', (row) => row.total_bytes),
+      size('Peak live', (row) => row.peak_bytes),
+      size('Padding', (row) => row.padding_bytes),
+      size('Fragmentation', (row) => row.fragmentation_bytes),
+    ],
+    rows,
+    1,
+  ).node;
 }
 
 function groups(answer) {
@@ -191,30 +277,70 @@ function buffers(answer) {
   const own = rows.reduce((sum, row) => sum + row.bytes, 0);
   const sheet = table('Buffers at the peak', BUFFER_COLUMNS, rows, 0);
   const found = el('span', { class: 'dim', role: 'status' });
-  const input = el('input', { type: 'search', placeholder: 'find in name, scope, shape, source', 'aria-label': 'Find buffers' });
+  const input = el('input', {
+    type: 'search',
+    placeholder: 'find in name, scope, shape, source',
+    'aria-label': 'Find buffers',
+  });
   const find = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const shown = rows.filter((row) => words.every((word) => [row.name, row.op_name, row.shape, row.category, row.source_file].join('\n').toLowerCase().includes(word)));
-    found.textContent = words.length ? `${counted(shown.length, 'buffer')}, ${bytes(shown.reduce((sum, row) => sum + row.bytes, 0))}` : '';
+    const shown = rows.filter((row) =>
+      words.every((word) =>
+        [row.name, row.op_name, row.shape, row.category, row.source_file].join('\n').toLowerCase().includes(word),
+      ),
+    );
+    found.textContent = words.length
+      ? `${counted(shown.length, 'buffer')}, ${bytes(shown.reduce((sum, row) => sum + row.bytes, 0))}`
+      : '';
     sheet.show(shown);
   };
   input.addEventListener('input', find);
-  const rest = allCount > rows.length ? `; the other ${count(allCount - rows.length)} have ${bytes(all - own)} together` : '';
-  return [el('h2', {}, `Buffers at the peak: ${count(rows.length)} of ${count(allCount)}, ${bytes(own)} of ${bytes(all)}${rest}`), el('div', { class: 'tools' }, input, found), sheet.node];
+  const rest =
+    allCount > rows.length ? `; the other ${count(allCount - rows.length)} have ${bytes(all - own)} together` : '';
+  return [
+    el(
+      'h2',
+      {},
+      `Buffers at the peak: ${count(rows.length)} of ${count(allCount)}, ${bytes(own)} of ${bytes(all)}${rest}`,
+    ),
+    el('div', { class: 'tools' }, input, found),
+    sheet.node,
+  ];
 }
 
 function patterns(answer) {
   if (!answer?.patterns.length) return [];
   return [
     el('h2', {}, 'Patterns'),
-    el('ul', { class: 'patterns' }, answer.patterns.map((row) => el('li', {}, visible(row.sentence), el('span', { class: 'dim' }, ` ${visible(row.saving_sentence ?? '')} ${visible(row.when_gone ?? '')} (${visible(row.confidence)})`)))),
+    el(
+      'ul',
+      { class: 'patterns' },
+      answer.patterns.map((row) =>
+        el(
+          'li',
+          {},
+          visible(row.sentence),
+          el(
+            'span',
+            { class: 'dim' },
+            ` ${visible(row.saving_sentence ?? '')} ${visible(row.when_gone ?? '')} (${visible(row.confidence)})`,
+          ),
+        ),
+      ),
+    ),
   ];
 }
 
 /* Files below the path that could not be read, or not to their end. */
 function notRead(files) {
   return files.map(({ file, reason, offset_bytes: at }) =>
-    el('p', { class: 'over' }, `Could not be read: ${visible(file)}: ${visible(reason)}${at == null || /byte \d/.test(reason) ? '' : `, at byte ${at}`}`),
+    el(
+      'p',
+      { class: 'over' },
+      `Could not be read: ${visible(file)}: ${visible(reason)}${
+        at == null || /byte \d/.test(reason) ? '' : `, at ` + `byte ${at}`
+      }`,
+    ),
   );
 }
 
@@ -226,8 +352,22 @@ function show(main, answers, at, onModule) {
   const summary = whole(module.summary);
   const curve = whole(module.curve);
   const space = summary.spaces.find((each) => each.space === curve?.space) ?? summary.spaces[0];
-  const choices = answers.modules.map((each, i) => el('option', { value: String(i), selected: i === at }, `${whole(each.summary).module.name} · ${each.session} · ${bytes(whole(each.summary).spaces[0]?.total_bytes ?? 0)}`));
-  const chooser = answers.modules.length > 1 ? el('select', { 'aria-label': 'Module', on: { change: (event) => onModule(Number(event.target.value)) } }, choices) : null;
+  const choices = answers.modules.map((each, i) =>
+    el(
+      'option',
+      { value: String(i), selected: i === at },
+      `${whole(each.summary).module.name} · ${each.session} · ` +
+        `${bytes(whole(each.summary).spaces[0]?.total_bytes ?? 0)}`,
+    ),
+  );
+  const chooser =
+    answers.modules.length > 1
+      ? el(
+          'select',
+          { 'aria-label': 'Module', on: { change: (event) => onModule(Number(event.target.value)) } },
+          choices,
+        )
+      : null;
   document.title = `${summary.module.name} – memviewd`;
   if (!space) {
     fill(main, el('header', {}, chooser, el('h1', {}, `${visible(summary.module.name)} has no buffer assignment.`)));
@@ -239,7 +379,12 @@ function show(main, answers, at, onModule) {
     main,
     head(module, space, chooser),
     notRead(answers.not_read),
-    el('h2', {}, `Memory over program order, ${visible(space.name)}: live at each step, a stripe each buffer of the peak, dashed without padding${isOver ? ', hatched above the capacity' : ''}`),
+    el(
+      'h2',
+      {},
+      `Memory over program order, ${visible(space.name)}: live at each step, a stripe each buffer of the peak, ` +
+        `dashed without padding${isOver ? ', hatched above the capacity' : ''}`,
+    ),
     host,
     strips(whole(module.strips)),
     patterns(whole(module.whose)),
@@ -248,7 +393,11 @@ function show(main, answers, at, onModule) {
     buffers(whole(module.buffers)),
     el('h2', {}, 'Memory spaces'),
     spaces(summary.spaces),
-    el('footer', {}, `Written by memviewd ${answers.version}. This file loads nothing from the network: all figures are in it.`),
+    el(
+      'footer',
+      {},
+      `Written by memviewd ${answers.version}. This file loads nothing from the network: all figures are in it.`,
+    ),
   );
   if (curve) drawCurve(host, curveOf({ curve, buffers: whole(module.buffers), space }));
 }

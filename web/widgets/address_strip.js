@@ -65,7 +65,8 @@ export function createAddressStrip(actions) {
       actions.onRange(zoomed(ends, data.all, MIN_BYTES, (ends[0] + ends[1]) / 2, 1), true);
     },
     pan: (dx, dy, isEnd) => data && actions.onRange(moved(data.range, data.all, offsetAt(0) - offsetAt(dx)), isEnd),
-    zoom: (at, factor) => data && actions.onRange(zoomed(data.range, data.all, MIN_BYTES, offsetAt(at.x), factor), false),
+    zoom: (at, factor) =>
+      data && actions.onRange(zoomed(data.range, data.all, MIN_BYTES, offsetAt(at.x), factor), false),
     hint: actions.onHint,
   });
   function paint(context, { width, height }) {
@@ -73,7 +74,10 @@ export function createAddressStrip(actions) {
   }
   function paintOver(context, { width, height }) {
     const held = pinned == null ? null : data.blocks.find((block) => block.event === pinned);
-    for (const [block, colour] of [[lit, 'text'], [held, 'accent']]) {
+    for (const [block, colour] of [
+      [lit, 'text'],
+      [held, 'accent'],
+    ]) {
       if (!block) continue;
       const box = boxOf(block, width);
       context.strokeStyle = token(colour);
@@ -173,7 +177,8 @@ function paintBlock(context, block, { x, width }, plotWidth, height, largest) {
   const whole = (...texts) => texts.find((text) => text.length <= max) ?? '';
   context.fillText(isLargest ? whole(`largest hole ${size}`, `hole ${size}`, size) : whole(size), left, height - 20);
   context.font = `12px ${token('mono')}`;
-  const word = block.kind === 'before_window' ? whole('before the trace', 'before') : cutMiddle(visible(block.op ?? ''), max);
+  const word =
+    block.kind === 'before_window' ? whole('before the trace', 'before') : cutMiddle(visible(block.op ?? ''), max);
   context.fillText(word, left, height - 5);
   context.restore();
 }

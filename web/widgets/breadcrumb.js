@@ -73,7 +73,11 @@ const verdictWords = (failure) => (!failure ? '' : failure.over_text ? `over by 
 export function breadcrumbLevels(here) {
   const sessions = async (filter, signal) => {
     const list = await listSessions(filter, signal);
-    const options = list.sessions.map(({ id, name, modified_at_ms: at, failure }) => ({ id, label: name, figure: [verdictWords(failure), when(at)].filter(Boolean).join(' · ') }));
+    const options = list.sessions.map(({ id, name, modified_at_ms: at, failure }) => ({
+      id,
+      label: name,
+      figure: [verdictWords(failure), when(at)].filter(Boolean).join(' · '),
+    }));
     return { matched: list.matched_count, options };
   };
   const hosts = async (filter) => {
@@ -92,11 +96,7 @@ export function breadcrumbLevels(here) {
   };
   const spaces = async (filter) => {
     const found = here().selection.spaces.filter((space) => holds(space.name, filter));
-    const options = found.map((space) => ({
-      id: space.space,
-      label: space.name,
-      figure: bytes(space.total_bytes),
-    }));
+    const options = found.map((space) => ({ id: space.space, label: space.name, figure: bytes(space.total_bytes) }));
     return { matched: found.length, options };
   };
   return [
@@ -113,9 +113,7 @@ export function breadcrumbValues(selection) {
   return {
     session: session ? { id: session.id, label: session.name, count: sessions.total_count } : null,
     host: host ? { id: host.id, label: host.name, count: session.hosts.length } : null,
-    module: module
-      ? { id: module.id, label: moduleName(module, modules.modules), count: modules.total_count }
-      : null,
+    module: module ? { id: module.id, label: moduleName(module, modules.modules), count: modules.total_count } : null,
     space: space ? { id: space.space, label: space.name, count: spaces.length } : null,
   };
 }

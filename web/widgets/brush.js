@@ -9,7 +9,8 @@ import { createLayers } from './canvas.js';
 
 const EDGE_PX = 6;
 
-/* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lowest, lastStep, max}), setRange(range), destroy}; lowest: where
+/* onRange([from, to), isEnd). Out: {node, draw({steps, bytes, lowest, lastStep, max}), setRange(range), destroy};
+   lowest: where
  * many values share a place, the smallest of them, else left out. */
 export function createBrush({ onRange, min }) {
   const layers = createLayers({

@@ -23,8 +23,9 @@ function prepare(canvas, { width, height, ratio }, outsetPx) {
 
 /* In: name (of the classes NAME-base and NAME-over), isReady(): is there something to draw, paint(context, size),
  * paintOver(context, size), outsetPx: by how much the overlay is larger on each side, onSize().
- * Out: {nodes, setLabel(text): of a picture that has a name, size: {width, height, ratio}, watch(node): whose size they have, measure(), isReady(), draw(): at
- * once, repaint() and repaintOver(): in the next frame, destroy()}. Painted anew with each size and theme. */
+ * Out: {nodes, setLabel(text): of a picture that has a name, size: {width, height, ratio}, watch(node): whose size they
+ * have, measure(), isReady(), draw(): at once, repaint() and repaintOver(): in the next frame, destroy()}. Painted anew
+ * with each size and theme. */
 export function createLayers({ name, isReady = () => true, paint, paintOver = null, outsetPx = 0, onSize = () => {} }) {
   const base = el('canvas', { class: `layer ${name}-base` });
   const over = paintOver && el('canvas', { 'aria-hidden': 'true', class: `layer layer-over ${name}-over` });
@@ -77,7 +78,10 @@ export function createLayers({ name, isReady = () => true, paint, paintOver = nu
 /* The mark under the pointer. In: markAt({x, y}) → what stands there, or null; keyboard: keyboard_list.js, whose focus
  * keeps what is hovered; onHover(mark, box of the plot), onLeave(), onClick(mark, event), onDouble(mark). */
 export function bindMarks(plot, { markAt, keyboard, onHover, onLeave, onClick, onDouble = () => {} }) {
-  const placeOf = (event, box = plot.getBoundingClientRect()) => ({ x: event.clientX - box.left, y: event.clientY - box.top });
+  const placeOf = (event, box = plot.getBoundingClientRect()) => ({
+    x: event.clientX - box.left,
+    y: event.clientY - box.top,
+  });
   const on = (type, act) =>
     plot.addEventListener(type, (event) => {
       const mark = markAt(placeOf(event));
@@ -116,7 +120,10 @@ export const markIn = ({ left, top }, box) => ({
 /* 2 px in the text colour (hovered) or the accent (pinned), and 1 px of panel between, so that it shows beside every
  * fill; of many boxes in two strokes. */
 export function paintOutlines(context, boxes, isPinned) {
-  for (const [colour, wide, away] of [['panel', 1, 0.5], [isPinned ? 'accent' : 'text', 2, 2]]) {
+  for (const [colour, wide, away] of [
+    ['panel', 1, 0.5],
+    [isPinned ? 'accent' : 'text', 2, 2],
+  ]) {
     context.strokeStyle = token(colour);
     context.lineWidth = wide;
     context.beginPath();

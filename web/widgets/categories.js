@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * categories.js: the colour and the words of each category of memory: rows of analysis/plan/category.def, in their order. */
+ * categories.js: the colour and the words of each category of memory: rows of analysis/plan/category.def, in their
+ * order. */
 
 import { token } from '../lib/theme.js';
 import { button, el } from '../lib/dom.js';
@@ -57,14 +58,21 @@ export const categoryInk = (category) => token(`ink-${row(category)[0]}`);
 
 /* A small square of the colour; the word always stands beside it. */
 export function swatch(category) {
-  return el('span', { class: `swatch swatch-${row(category)[0]}${isDotted(category) ? ' swatch-dotted' : ''}`, 'aria-hidden': 'true' });
+  return el('span', {
+    class: `swatch swatch-${row(category)[0]}${isDotted(category) ? ' swatch-dotted' : ''}`,
+    'aria-hidden': 'true',
+  });
 }
 
 /* Behind a legend word: what the category has now, and whether that is a guess. */
 function amountOf(sum, whole) {
   if (!sum || sum.bytes < whole * LEAST_SAID) return null;
   const guess = sum.guessed_bytes === 0 ? '' : sum.guessed_bytes === sum.bytes ? ' guess' : ' part guess';
-  return [' ', el('span', { class: 'figure' }, bytes(sum.bytes)), guess && sum.category !== 'unknown' ? el('span', { class: 'dim' }, guess) : null];
+  return [
+    ' ',
+    el('span', { class: 'figure' }, bytes(sum.bytes)),
+    guess && sum.category !== 'unknown' ? el('span', { class: 'dim' }, guess) : null,
+  ];
 }
 
 /* Pure: "category known for 62 % of the bytes", where it is for less than 80 %; sums: [{category, bytes}]. */
@@ -87,10 +95,15 @@ function wordButton(category, { onOnly, chosen }, amount) {
 }
 
 /* Words of the categories present, in the order of the table above. filter: {onOnly(category, isAdded), chosen:
- * categories that are shown, none: all}, where the words choose. sums: what each has, [{category, bytes, guessed_bytes}]. */
+ * categories that are shown, none: all}, where the words choose. sums: what each has, [{category, bytes,
+ * guessed_bytes}]. */
 export function legend(categories, filter = null, sums = []) {
   const whole = sums.reduce((all, { bytes: own }) => all + own, 0);
-  const amount = (category) => amountOf(sums.find((sum) => sum.category === category), whole);
+  const amount = (category) =>
+    amountOf(
+      sums.find((sum) => sum.category === category),
+      whole,
+    );
   const present = [
     ...CATEGORY_NAMES.filter((category) => categories.has(category)),
     ...(categories.has('mixed') ? ['mixed'] : []),
@@ -99,7 +112,13 @@ export function legend(categories, filter = null, sums = []) {
     'ul',
     { class: 'legend', 'aria-label': 'Colours' },
     present.map((category) =>
-      el('li', {}, filter && category !== 'mixed' ? wordButton(category, filter, amount(category)) : [swatch(category), categoryWords(category), amount(category)]),
+      el(
+        'li',
+        {},
+        filter && category !== 'mixed'
+          ? wordButton(category, filter, amount(category))
+          : [swatch(category), categoryWords(category), amount(category)],
+      ),
     ),
     coverage(sums) ? el('li', { class: 'caution' }, coverage(sums)) : null,
   );

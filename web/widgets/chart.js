@@ -16,10 +16,11 @@ export const X_AXIS_PX = 26;
 const X_AXIS = { grid: { show: false }, ticks: { stroke: () => token('line'), size: 4 }, size: X_AXIS_PX, gap: 2 };
 const Y_AXIS = { ticks: { show: false }, gap: 6 };
 
-/* In: className; beside: what stands between plot and slider; overlay: {flagClass: of marks, isFlagOnTop: of the moment,
- * unit: width of a value on the x axis}; isReady(height): is there something to draw; make(host, place) → the plot, which
- * calls place() when its scales are settled; stretch(plot): other data, or another range; label(); gestures. Out: see the
- * end of this function. */
+/* In: className; beside: what stands between plot and slider; overlay: {flagClass: of marks, isFlagOnTop: of the
+   moment,
+ * unit: width of a value on the x axis}; isReady(height): is there something to draw; make(host, place) → the plot,
+ * which calls place() when its scales are settled; stretch(plot): other data, or another range; label(); gestures. Out:
+ * see the end of this function. */
 export function createChart({ className, beside = [], overlay, isReady, make, stretch, label, gestures }) {
   const slider = el('div', { class: 'curve-slider', role: 'slider', tabindex: '0', 'aria-orientation': 'horizontal' });
   const host = el('div', { class: 'curve-host' });
@@ -55,7 +56,10 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
     if (!gestures.menu || !chart.plot) return;
     event.preventDefault();
     const { left, top } = chart.plot.over.getBoundingClientRect();
-    gestures.menu(null, { clientX: left + chart.plot.valToPos(Number(slider.getAttribute('aria-valuenow')), 'x'), clientY: top });
+    gestures.menu(null, {
+      clientX: left + chart.plot.valToPos(Number(slider.getAttribute('aria-valuenow')), 'x'),
+      clientY: top,
+    });
   });
   const destroyPlot = () => {
     chart.plot?.destroy();
@@ -97,9 +101,17 @@ export function createChart({ className, beside = [], overlay, isReady, make, st
 }
 
 /* A plot of uPlot in `host`. Memory is constant between events, so lines are stepped, never interpolated. In: padding,
- * xs() → values of x, scales, axes: [of x, of bytes, more], series, paintBelow(u), paint(u, ratio): what is painted under and on them, hooks, columns. */
-export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...more], series, paintBelow = null, paint, hooks, columns }) {
-  const axis = { stroke: () => token('text2'), grid: { stroke: () => token('line'), width: 1 }, font: `13px ${token('sans')}` };
+ * xs() → values of x, scales, axes: [of x, of bytes, more], series, paintBelow(u), paint(u, ratio): what is painted
+ * under and on them, hooks, columns. */
+export function makePlot(
+  host,
+  { padding, xs, scales, axes: [xAxis, yAxis, ...more], series, paintBelow = null, paint, hooks, columns },
+) {
+  const axis = {
+    stroke: () => token('text2'),
+    grid: { stroke: () => token('line'), width: 1 },
+    font: `13px ${token('sans')}`,
+  };
   const paths = uPlot.paths.stepped({ align: 1 });
   const options = {
     width: Math.max(80, host.clientWidth),
@@ -115,15 +127,24 @@ export function makePlot(host, { padding, xs, scales, axes: [xAxis, yAxis, ...mo
       dataIdx: (u, at, hovered, x) => pointAt(xs(), x),
     },
     scales,
-    axes: [{ ...axis, ...X_AXIS, ...xAxis }, { ...axis, ...Y_AXIS, ...yAxis }, ...more.map((each) => ({ ...axis, ...Y_AXIS, ...each }))],
+    axes: [
+      { ...axis, ...X_AXIS, ...xAxis },
+      { ...axis, ...Y_AXIS, ...yAxis },
+      ...more.map((each) => ({ ...axis, ...Y_AXIS, ...each })),
+    ],
     series: [{}, ...series.map((each) => ({ paths, points: { show: false }, ...each }))],
-    hooks: { ...hooks, drawAxes: paintBelow ? [paintBelow] : [], draw: [(u) => paint(u, uPlot.pxRatio), ...(hooks.draw ?? [])] },
+    hooks: {
+      ...hooks,
+      drawAxes: paintBelow ? [paintBelow] : [],
+      draw: [(u) => paint(u, uPlot.pxRatio), ...(hooks.draw ?? [])],
+    },
   };
   return new uPlot(options, columns, host);
 }
 
 /* What lies on a chart and moves without drawing it again: the lives of what is lit, the selected window, the moment,
- * marks A and B, notes [{at, text}], where the peak would be next. Out: {node, set(patch), place(xOf, width), isOnGrip(place)}; xOf(value) → pixels from the left of the plot. */
+ * marks A and B, notes [{at, text}], where the peak would be next. Out: {node, set(patch), place(xOf, width),
+ * isOnGrip(place)}; xOf(value) → pixels from the left of the plot. */
 function createOverlay({ flagClass, isFlagOnTop, unit }) {
   const makeSpan = () => el('div', { class: 'curve-span', hidden: true });
   const spans = [makeSpan()];
@@ -135,7 +156,15 @@ function createOverlay({ flagClass, isFlagOnTop, unit }) {
   const nextWord = el('span', { class: 'curve-next-word' });
   const next = el('div', { class: 'curve-next', hidden: true }, nextWord);
   const notes = el('div', {});
-  const node = el('div', { class: 'curve-over', 'aria-hidden': 'true' }, window, spans, next, notes, isFlagOnTop ? [moment, flags] : [flags, moment]);
+  const node = el(
+    'div',
+    { class: 'curve-over', 'aria-hidden': 'true' },
+    window,
+    spans,
+    next,
+    notes,
+    isFlagOnTop ? [moment, flags] : [flags, moment],
+  );
   let shown = { spans: [], window: null, moment: null, marks: { a: null, b: null }, next: null, notes: [] };
   let at = { xOf: null, width: 0, momentX: 0 };
 
@@ -166,13 +195,21 @@ function createOverlay({ flagClass, isFlagOnTop, unit }) {
     next.classList.toggle('is-left', stand(next, shown.next?.step ?? null) > at.width / 2);
     stand(flags[0], shown.marks.a);
     stand(flags[1], shown.marks.b);
-    shown.notes.forEach((note, i) => notes.children[i].classList.toggle('is-left', stand(notes.children[i], note.at) > at.width / 2));
+    shown.notes.forEach((note, i) =>
+      notes.children[i].classList.toggle('is-left', stand(notes.children[i], note.at) > at.width / 2),
+    );
   };
   return {
     node,
     set(patch) {
       shown = { ...shown, ...patch };
-      if (patch.notes) fill(notes, patch.notes.map(({ text }) => el('div', { class: 'curve-note' }, el('span', { class: 'curve-note-word' }, visible(text)))));
+      if (patch.notes)
+        fill(
+          notes,
+          patch.notes.map(({ text }) =>
+            el('div', { class: 'curve-note' }, el('span', { class: 'curve-note-word' }, visible(text))),
+          ),
+        );
       while (spans.length < shown.spans.length) {
         spans.push(makeSpan());
         spans[0].after(spans[spans.length - 1]);

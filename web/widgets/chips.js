@@ -11,8 +11,7 @@ let serial = 0;
 
 /* The value with the part from `faultAt` on underlined. */
 function valueNode(value, faultAt) {
-  if (faultAt == null)
-    return el('bdi', { class: 'condition-value', dir: 'ltr' }, cutMiddle(visible(value), MAX));
+  if (faultAt == null) return el('bdi', { class: 'condition-value', dir: 'ltr' }, cutMiddle(visible(value), MAX));
   const at = Math.min(faultAt, Math.max(0, value.length - 1));
   return el(
     'bdi',
@@ -28,7 +27,9 @@ function chipNode({ key, value, text, faultAt = null, isEmpty = false, onDrop })
     { class: `condition ${isEmpty ? 'is-empty' : ''} ${faultAt != null ? 'is-faulty' : ''}`.trim(), title: text },
     key ? el('span', { class: 'condition-key' }, `${key}: `) : null,
     valueNode(value, faultAt),
-    button('condition-drop', onDrop, '×', { 'aria-label': `Remove ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}` }),
+    button('condition-drop', onDrop, '×', {
+      'aria-label': `Remove ${key ? `${key} ` : ''}${cutMiddle(visible(value), MAX)}`,
+    }),
   );
 }
 

@@ -9,7 +9,8 @@ import { literal, when } from '../lib/format.js';
 const GONE_AFTER_MS = 1500;
 const EVERY_MS = 5000;
 
-/* Asks every 5 s; sleeps while the page is hidden. onChange(about) is called when the scan generation moved since the last look. */
+/* Asks every 5 s; sleeps while the page is hidden. onChange(about) is called when the scan generation moved since the
+   last look. */
 function startHeartbeat(onChange) {
   let generation = null;
   let timer = 0;
@@ -40,7 +41,9 @@ export function watchConnection({ banners, onBack, onGone, onChange }) {
     banners.set('gone', {
       canClose: false,
       action: { label: 'Try now', run: () => heartbeat.beat() },
-      text: `No answer from ${location.host} since ${when(sinceMs).replace(' today', '')}. What you see stays; trying again every 5 s.`,
+      text:
+        `No answer from ${location.host} since ${when(sinceMs).replace(' today', '')}. What you see stays; ` +
+        `trying again every 5 s.`,
     });
     onGone();
   };
@@ -58,7 +61,8 @@ export function watchConnection({ banners, onBack, onGone, onChange }) {
   heartbeat = startHeartbeat(onChange);
 }
 
-/* What of the selection is no longer on disk: the name of its session, of its host, of the file of its module, or null. */
+/* What of the selection is no longer on disk: the name of its session, of its host, of the file of its module, or null.
+ */
 function missingOf({ session, host, module }, now) {
   if (!now) return session.name;
   if (host && !now.hosts.some(({ id }) => id === host.id)) return host.name ?? host.id;
@@ -86,6 +90,8 @@ export async function checkSession(selection, banners, reload, follow) {
   }
   banners.set('changed', {
     action: { label: 'Reload', run: reload },
-    text: `${literal(session.name)} changed on disk at ${when(now.modified_at_ms)}; figures are of ${when(session.modified_at_ms)}.`,
+    text:
+      `${literal(session.name)} changed on disk at ${when(now.modified_at_ms)}; figures are of ` +
+      `${when(session.modified_at_ms)}.`,
   });
 }

@@ -2,9 +2,10 @@
  * curve.js: live bytes over program order, the moment on it and a brush below. The plot is
  * drawn once for a range; hover, moment and window lie over it.
  *
- * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, width: parts it was thinned to, peak, localPeaks[], capacity};
- * value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or null; stack: as of
- * curve_plot.js, shown while setStacked('category'), as stripes of buffers while setStacked(''); predicted: {steps[], bytes[]} of the same steps, drawn dashed, or null. */
+ * Data: {from, to, stepCount, steps[], bytes[], unpadded[], isThinned, width: parts it was thinned to, peak,
+ * localPeaks[], capacity}; value i holds during step i and up to the next one; capacity is {bytes, text, isOver} or
+ * null; stack: as of curve_plot.js, shown while setStacked('category'), as stripes of buffers while setStacked('');
+ * predicted: {steps[], bytes[]} of the same steps, drawn dashed, or null. */
 
 import { count } from '../lib/format.js';
 import { following, moved, whole, zoomed } from '../lib/range.js';
@@ -14,7 +15,16 @@ import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
 import { paintCapacityLabel, paintCapacityLine, paintOver, splitAt, topWith } from './curve_capacity.js';
 import { byteLabels, byteSplits, increment, multiples, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
-import { columnsOf, createPlot, LEFT_PX, outlineOf, paintPredicted, paintStack, paintVeil, RIGHT_PX } from './curve_plot.js';
+import {
+  columnsOf,
+  createPlot,
+  LEFT_PX,
+  outlineOf,
+  paintPredicted,
+  paintStack,
+  paintVeil,
+  RIGHT_PX,
+} from './curve_plot.js';
 import { fillBelow, paintByteAxis, stepped, trace } from './picture_lines.js';
 import { pointAt, readAt } from './readings.js';
 import { createLit } from './curve_lit.js';
@@ -49,14 +59,34 @@ function composed(all, detail, range, { hasUnpadded, stacked, buffers, lit, pred
   const stack = stacked === 'none' ? null : base.stack;
   const stripes = stacked === '' && stack && buffers ? stripesOf(base, buffers) : null;
   const ends = endsOf(base);
-  return { ...base, base, stack, stripes, ends, lit: lit.pinned, isPart: Boolean(buffers?.isPart), capacity, max, label, peak, localPeaks, predicted, hasUnpadded, lastStep: base.to, view: range, from, to: to - 1 };
+  return {
+    ...base,
+    base,
+    stack,
+    stripes,
+    ends,
+    lit: lit.pinned,
+    isPart: Boolean(buffers?.isPart),
+    capacity,
+    max,
+    label,
+    peak,
+    localPeaks,
+    predicted,
+    hasUnpadded,
+    lastStep: base.to,
+    view: range,
+    from,
+    to: to - 1,
+  };
 }
 
 /* The lowest and the highest of the steps that share a pixel; null where each step has its own. Of one answer, once. */
 const endsKept = new WeakMap();
 function endsOf(base) {
   if (!base.isThinned) return null;
-  if (!endsKept.has(base.steps)) endsKept.set(base.steps, spread(base.steps, base.bytes, [base.from, base.to + 1], base.width));
+  if (!endsKept.has(base.steps))
+    endsKept.set(base.steps, spread(base.steps, base.bytes, [base.from, base.to + 1], base.width));
   return endsKept.get(base.steps);
 }
 
@@ -68,7 +98,13 @@ function stripesOf(base, buffers) {
 
 /* For export_menu.js: what is in view. */
 const curveTable = ({ steps, bytes, unpadded, predicted, stack, from, to }) => ({
-  columns: [{ key: 'step' }, { key: 'live_bytes' }, { key: 'live_unpadded_bytes' }, ...(predicted ? [{ key: 'predicted_bytes' }] : []), ...(stack ?? []).map(({ name }) => ({ key: `${name}_bytes` }))],
+  columns: [
+    { key: 'step' },
+    { key: 'live_bytes' },
+    { key: 'live_unpadded_bytes' },
+    ...(predicted ? [{ key: 'predicted_bytes' }] : []),
+    ...(stack ?? []).map(({ name }) => ({ key: `${name}_bytes` })),
+  ],
   rows: steps
     .map((step, at) => ({
       step,
@@ -80,12 +116,25 @@ const curveTable = ({ steps, bytes, unpadded, predicted, stack, from, to }) => (
     .filter(({ step }) => step >= from && step <= to),
 });
 
-/* actions: onHover(reading, item: of the stripe under the pointer, or null), onLeave(), onPin(item, isBeside: next to what is pinned), onMenu({item or null, step}, {x, y}: of the window, giveBack()), onOpen(item), sentence(reading), onMoment(step, isMoving),
+/* actions: onHover(reading, item: of the stripe under the pointer, or null), onLeave(), onPin(item, isBeside: next to
+   what is pinned), onMenu({item or null, step}, {x, y}: of the window, giveBack()), onOpen(item), sentence(reading),
+   onMoment(step, isMoving),
  * onWindow([first, last] | null), onRange([from, to), isEnd), onAll(), onHint().
  * Out: {node, draw(data), setDetail(data), setRange, setMoment, setWindow, setMarks, setNext, showSpans, showStep,
  * setUnpadded, setStacked, setBuffers, setLit, drawing, table, cancel, focus, pointCount, destroy}. */
 export function createCurve(actions) {
-  const state = { all: null, detail: null, data: null, range: [0, 1], hasUnpadded: true, stacked: '', buffers: null, lit: { hovered: null, pinned: null }, moment: null, selected: null };
+  const state = {
+    all: null,
+    detail: null,
+    data: null,
+    range: [0, 1],
+    hasUnpadded: true,
+    stacked: '',
+    buffers: null,
+    lit: { hovered: null, pinned: null },
+    moment: null,
+    selected: null,
+  };
   const brush = createBrush({ onRange: actions.onRange, min: MIN_STEPS });
   let drawn = null; // whose columns the plot has
   let isKeyed = false;
@@ -174,7 +223,10 @@ function curveApi(state, { chart, brush, compose, litUp, forget, say, showStep }
       }
       const ends = endsOf(state.all);
       brush.draw({ ...state.all, lowest: ends ? taken(state.all.bytes, ends.lowAt) : undefined });
-      chart.setSlider(`${next.label} Arrow keys move the moment by one step; p goes to the peak, brackets to the local peaks.`, [0, next.to]);
+      chart.setSlider(
+        `${next.label} Arrow keys move the moment by one step; p goes to the peak, brackets to the local peaks.`,
+        [0, next.to],
+      );
       say(state.moment);
       forget();
       compose();
@@ -249,7 +301,8 @@ function curveApi(state, { chart, brush, compose, litUp, forget, say, showStep }
     /* What is in view, for a picture and for its table; null while nothing is drawn. */
     drawing: () => state.data && curveDrawing(state.data, chart.host.clientWidth),
     table: () => curveTable(state.data),
-    pointCount: () => (state.data ? pointAt(state.data.steps, state.data.to) - pointAt(state.data.steps, state.data.from) : 0),
+    pointCount: () =>
+      state.data ? pointAt(state.data.steps, state.data.to) - pointAt(state.data.steps, state.data.from) : 0,
     cancel: chart.cancel,
     focus: () => chart.slider.focus(),
     destroy() {
@@ -281,7 +334,9 @@ function curveGestures(actions, state, chartOf) {
       else actions.onMoment(momentAt(at), false);
     },
     menu: (at, { clientX: x, clientY: y }) =>
-      actions.onMenu({ item: at && under(at), step: at ? momentAt(at) : state.moment }, { x, y }, () => chartOf().slider.focus()),
+      actions.onMenu({ item: at && under(at), step: at ? momentAt(at) : state.moment }, { x, y }, () =>
+        chartOf().slider.focus(),
+      ),
     double(at) {
       const item = under(at);
       if (item) actions.onOpen(item);
@@ -343,7 +398,8 @@ function paintCurve(context, data, width, height) {
   else paintStack(u, data);
   paintVeil(u, data);
   if (points.length) {
-    if (!data.stack && !data.ends) fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
+    if (!data.stack && !data.ends)
+      fillBelow(context, points, bbox.top + bbox.height, splitAt(u, data.capacity, 'area', 'over-area'));
     trace(context, points);
     context.strokeStyle = splitAt(u, data.capacity, 'text', 'over');
     context.lineWidth = 1.5;

@@ -6,8 +6,7 @@ export function peakBeside({ peak, localPeaks }, step, direction) {
   const steps = localPeaks.map((mark) => mark.step);
   if (peak) steps.push(peak.step);
   steps.sort((a, b) => a - b);
-  const next =
-    direction > 0 ? steps.find((each) => each > step) : steps.filter((each) => each < step).pop();
+  const next = direction > 0 ? steps.find((each) => each > step) : steps.filter((each) => each < step).pop();
   return next ?? step;
 }
 

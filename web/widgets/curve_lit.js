@@ -8,7 +8,8 @@ import { paintLit } from './stripes.js';
 
 const MAX_OUTLINED = 8; // more edges would cover the colours; what is not pinned is faded in any case
 
-/* get() → {u: plot, data, hovered, pinned: sets of ids or null}, or nothing while there are no stripes. Out: {node, repaint()}. */
+/* get() → {u: plot, data, hovered, pinned: sets of ids or null}, or nothing while there are no stripes. Out: {node,
+   repaint()}. */
 export function createLit(get) {
   const node = el('canvas', { class: 'layer layer-over curve-lit', 'aria-hidden': 'true' });
   const paint = () => {

@@ -20,7 +20,8 @@ export function oneTwoFive(from, to) {
 export const STEP_INCREMENTS = oneTwoFive(1, 1e12);
 
 /* What of them is at least minPx wide where `range` is drawn over `px`; and its multiples in [from, to]. */
-export const increment = (increments, range, px, minPx) => increments.find((each) => each >= (range * minPx) / Math.max(1, px)) ?? increments.at(-1);
+export const increment = (increments, range, px, minPx) =>
+  increments.find((each) => each >= (range * minPx) / Math.max(1, px)) ?? increments.at(-1);
 export function multiples(step, from, to) {
   const list = [];
   for (let at = Math.ceil(from / step) * step; at <= to; at += step) list.push(at);
@@ -67,10 +68,7 @@ function localMarks(data, ratio, at, peak, label) {
   for (const mark of data.localPeaks) {
     const [x, y] = at(mark.step, mark.bytes);
     const isUnder =
-      label &&
-      x > label.x - 6 * ratio &&
-      x < label.x + label.wide + 6 * ratio &&
-      Math.abs(y - label.y) < 16 * ratio;
+      label && x > label.x - 6 * ratio && x < label.x + label.wide + 6 * ratio && Math.abs(y - label.y) < 16 * ratio;
     if (
       isUnder ||
       mark.step < data.from ||

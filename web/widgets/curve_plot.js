@@ -16,7 +16,11 @@ export const RIGHT_PX = 12;
 
 /* Of steps, and of bytes: for makePlot(). */
 export const CURVE_AXES = [
-  { space: 70, incrs: STEP_INCREMENTS, values: (u, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')) },
+  {
+    space: 70,
+    incrs: STEP_INCREMENTS,
+    values: (u, splits) => splits.map((value) => (Number.isInteger(value) ? count(value) : '')),
+  },
   {
     size: LEFT_PX,
     splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4, LABEL_HALF_PX),
@@ -37,7 +41,8 @@ export function columnsOf(data) {
   ];
 }
 
-/* What lies below the line, one part on the other: data.stack: [{values by step, fill() → colour}] from the bottom, null:
+/* What lies below the line, one part on the other: data.stack: [{values by step, fill() → colour}] from the bottom,
+   null:
  * none. What is under a later part is painted over by it, from the top down. */
 export function paintStack(u, data) {
   if (!data.stack || data.steps.length === 0) return;
@@ -59,7 +64,8 @@ export function paintStack(u, data) {
 
 const VEIL_ALPHA = 0.58;
 
-/* Where many steps share a pixel, what is reached in a part of them only is pale: data.ends of spread.js, null: none do. */
+/* Where many steps share a pixel, what is reached in a part of them only is pale: data.ends of spread.js, null: none
+   do. */
 export function paintVeil(u, data) {
   const { ends, bytes } = data;
   if (!ends || data.steps.length === 0) return;

@@ -48,17 +48,13 @@ export function lifeBar(from, to, total) {
 
 /* A list that opens; short ones are open from the start. */
 export function folded(summary, rows, isOpen = rows.length <= 8) {
-  return el(
-    'details',
-    { class: 'folded', open: isOpen },
-    el('summary', {}, summary),
-    el('ol', {}, rows),
-  );
+  return el('details', { class: 'folded', open: isOpen }, el('summary', {}, summary), el('ol', {}, rows));
 }
 
 const place = ({ file, line }) => `${file}${line ? `:${line}` : ''}`;
 
-/* The frames of a stack, {file, function, line, is_library}, innermost first: the person's stand first, those of libraries
+/* The frames of a stack, {file, function, line, is_library}, innermost first: the person's stand first, those of
+   libraries
  * step back. isOpen: it is what was asked for. Null without any. */
 export function stackList(stack, isOpen = undefined) {
   if (!stack?.length) return null;

@@ -3,7 +3,8 @@
  *
  *   figure that explains itself:   explained('total', 35962892288)         a button in the sentence
  *   anything that has the focus:   el('td', { 'data-explain': 'size:1498' }, …)     by the key `i`
- *   the page says what they mean:  const off = explainWith(async (key) => card);  context.bind(explainKeys(), 'Figures')
+ *   the page says what they mean:  const off = explainWith(async (key) => card);  context.bind(explainKeys(),
+ * 'Figures')
  *
  * A card: {title, formula: text, inputs: [{name, bytes | text, note}], file, field, confidence: "exact" | "bound" |
  * "guess", why, caveat}; what is missing is left out. A sum of inputs that balances says so itself. */
@@ -40,23 +41,28 @@ export function explained(key, value, text = bytes(value), className = '') {
 /* A line may break beside a button: the point or comma behind it stays with it. */
 function withText(nodes, text) {
   const [end] = /^[.,;:)]*/.exec(text);
-  if (end && nodes.at(-1)?.matches?.('.explained')) nodes.push(el('span', { class: 'unbroken' }, nodes.pop(), end), text.slice(end.length));
+  if (end && nodes.at(-1)?.matches?.('.explained'))
+    nodes.push(el('span', { class: 'unbroken' }, nodes.pop(), end), text.slice(end.length));
   else nodes.push(text);
   return nodes;
 }
 
-/* Parts of a sentence become nodes: text, figures with their exact bytes, names: "…", {bytes, text, role, explain}, {name}. */
+/* Parts of a sentence become nodes: text, figures with their exact bytes, names: "…", {bytes, text, role, explain},
+   {name}. */
 export function nodesOf(parts) {
   return parts.reduce((nodes, part) => {
     if (typeof part === 'string') return withText(nodes, part);
     if (part.name !== undefined) return [...nodes, nameInline(part.name, LONGEST_NAME)];
     const className = CLASSES[part.role] ?? '';
-    const node = part.explain ? explained(part.explain, part.bytes, part.text, className) : figure(part.bytes, part.text, className);
+    const node = part.explain
+      ? explained(part.explain, part.bytes, part.text, className)
+      : figure(part.bytes, part.text, className);
     return [...nodes, node];
   }, []);
 }
 
-/* cardOf(name, rest) of a key "name" or "name:rest" → card or null, or a promise of it. One page at a time. Out: takes it back. */
+/* cardOf(name, rest) of a key "name" or "name:rest" → card or null, or a promise of it. One page at a time. Out: takes
+   it back. */
 export function explainWith(cardOf) {
   provider = cardOf;
   return () => {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * export_menu.js: what every panel has behind ⋯ (PNG, SVG, CSV, Markdown, copy link); links that are copied and saved. */
+ * export_menu.js: what every panel has behind ⋯ (PNG, SVG, CSV, Markdown, copy link); links that are copied and saved.
+ * */
 
 import { begin } from '../lib/activity.js';
 import { captioned, csvText, markdownText, save, saveText, shownTable, toPng, toSvg } from '../lib/export.js';
@@ -63,7 +64,8 @@ async function counted(act) {
 }
 
 /* Browsers give the clipboard to pages from this machine and by TLS alone. */
-const clipboardWhy = () => (navigator.clipboard?.write && globalThis.ClipboardItem ? '' : 'the browser allows it on localhost and https alone');
+const clipboardWhy = () =>
+  navigator.clipboard?.write && globalThis.ClipboardItem ? '' : 'the browser allows it on localhost and https alone';
 
 /* The picture as PNG; what makes it is given as a promise, so that the browser still knows of the click. */
 function pictureToClipboard(title, drawing) {
@@ -92,14 +94,16 @@ function entriesOf({ name, title, drawing = null, table = null, csv = null }) {
   return [
     drawing && { word: 'Picture (PNG)', run: () => picture('png'), why },
     drawing && { word: 'Picture (SVG)', run: () => picture('svg'), why },
-    drawing && { word: 'Picture to the clipboard', run: () => pictureToClipboard(titleNow(), drawing), why: why || clipboardWhy() },
+    drawing && {
+      word: 'Picture to the clipboard',
+      run: () => pictureToClipboard(titleNow(), drawing),
+      why: why || clipboardWhy(),
+    },
     (table || csv) && {
       word: 'Table (CSV)',
       why: csv ? '' : why,
       run: () =>
-        csv
-          ? downloadLink(csv())
-          : rowsFor((rows) => saveText(csvText(rows), fileName(name, 'csv'), 'text/csv')),
+        csv ? downloadLink(csv()) : rowsFor((rows) => saveText(csvText(rows), fileName(name, 'csv'), 'text/csv')),
     },
     table && {
       word: 'Table (Markdown) to the clipboard',

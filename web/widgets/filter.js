@@ -5,7 +5,8 @@
  *
  *   const filter = createFilter({
  *     label: 'Filter buffers',
- *     fields: () => [{ name: 'cat', says: 'kind of memory', values: async (signal) => [{ value: 'parameter', figure: '1.21 GiB' }] }],
+ *     fields: () => [{ name: 'cat', says: 'kind of memory', values: async (signal) => [{ value: 'parameter', figure:
+ * '1.21 GiB' }] }],
  *     onFilter: (text, isTyping) => …,     isTyping: the URL is written over; else it is a choice
  *   });
  *   filter.set(route.filter);              what the URL says
@@ -32,7 +33,8 @@ function isOpen(text) {
   return (last.match(/"/g) ?? []).length % 2 === 1 || /\[[^\]]*$/.test(last) || last === '-' || /^-?[<>]=?$/.test(last);
 }
 
-/* The terms that are kept, as chips; ← and → go through them and on into `input`. Out: {node, draw(terms, wrong), focusLast()};
+/* The terms that are kept, as chips; ← and → go through them and on into `input`. Out: {node, draw(terms, wrong),
+   focusLast()};
  * wrong: place in the whole text, or null. */
 function createTerms(input, { edit, remove }) {
   const node = el('span', { class: 'filter-chips' });
@@ -217,7 +219,10 @@ export function createFilter({ label, fields, onFilter, placeholder = 'filter' }
     change([...chips.filter((_, index) => index !== at), ...termsOf(input.value)], chips[at], true);
   }
   function remove(at) {
-    change(chips.filter((_, index) => index !== at), input.value);
+    change(
+      chips.filter((_, index) => index !== at),
+      input.value,
+    );
   }
   const right = () => {
     wrong = null;

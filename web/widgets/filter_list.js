@@ -47,9 +47,16 @@ export function valueOptions(values, text) {
     }));
 }
 
-/* fields() → [{name, says, values}]; onTake(text, isWhole). Out: {node, open(), close(), onKey(event) → true if it was for the list}. */
+/* fields() → [{name, says, values}]; onTake(text, isWhole). Out: {node, open(), close(), onKey(event) → true if it was
+   for the list}. */
 export function createCompletion({ id, input, fields, onTake }) {
-  const list = createListbox({ id, input, label: 'Proposals', className: 'filter-list', onTake: (option) => take(option) });
+  const list = createListbox({
+    id,
+    input,
+    label: 'Proposals',
+    className: 'filter-list',
+    onTake: (option) => take(option),
+  });
   const { node } = list;
   const known = new Map();
   let asked = null;

@@ -27,7 +27,10 @@ const SEGMENTS = 16;
 export function boxSize({ lines, own = 0 }) {
   const letters = Math.min(MAX_LETTERS, Math.max(...lines.map((line) => Array.from(line).length), 6));
   const scale = boxScale(own);
-  return { width: (letters * LETTER_PX + 2 * PAD_PX) * scale, height: (lines.length * LINE_PX + 2 * PAD_PX + BAR_PX) * scale };
+  return {
+    width: (letters * LETTER_PX + 2 * PAD_PX) * scale,
+    height: (lines.length * LINE_PX + 2 * PAD_PX + BAR_PX) * scale,
+  };
 }
 
 function pathOf({ points, tip }) {
@@ -42,7 +45,8 @@ function arrowOf({ points, tip }) {
   const from = points.at(-1);
   if (!tip || !from) return '';
   const angle = Math.atan2(tip.y - from.y, tip.x - from.x);
-  const corner = (turn) => `${(tip.x - 9 * Math.cos(angle + turn)).toFixed(1)} ${(tip.y - 9 * Math.sin(angle + turn)).toFixed(1)}`;
+  const corner = (turn) =>
+    `${(tip.x - 9 * Math.cos(angle + turn)).toFixed(1)} ${(tip.y - 9 * Math.sin(angle + turn)).toFixed(1)}`;
   return `M${tip.x.toFixed(1)} ${tip.y.toFixed(1)}L${corner(0.4)}L${corner(-0.4)}Z`;
 }
 
@@ -62,13 +66,27 @@ function boxNode({ id, lines, share, own = 0, className = '', title, at }) {
     'g',
     { class: `graph-box ${heat > HOT ? 'is-hot' : ''} ${className}`.trim().replace(/\s+/g, ' '), 'data-id': id },
     svg('title', {}, title),
-    styled(svg('rect', { class: 'graph-frame', x: left, y: top, width, height, rx: 4 }), '--heat', `${(100 * heat).toFixed(1)}%`),
-    svg('rect', { class: 'graph-bar', x: left, y: top + height - BAR_PX, width: width * Math.min(1, share), height: BAR_PX }),
+    styled(
+      svg('rect', { class: 'graph-frame', x: left, y: top, width, height, rx: 4 }),
+      '--heat',
+      `${(100 * heat).toFixed(1)}%`,
+    ),
+    svg('rect', {
+      class: 'graph-bar',
+      x: left,
+      y: top + height - BAR_PX,
+      width: width * Math.min(1, share),
+      height: BAR_PX,
+    }),
     lines.map((line, i) =>
       styled(
         svg(
           'text',
-          { class: i === 0 ? 'graph-name' : 'graph-line', x: left + PAD_PX * scale, y: top + (PAD_PX + LINE_PX * (i + 0.75)) * scale },
+          {
+            class: i === 0 ? 'graph-name' : 'graph-line',
+            x: left + PAD_PX * scale,
+            y: top + (PAD_PX + LINE_PX * (i + 0.75)) * scale,
+          },
           cutMiddle(visible(line), MAX_LETTERS),
         ),
         'font-size',
@@ -85,7 +103,9 @@ const edgeNode = ({ share, text, className = '', isDashed }, drawn) => [
     'stroke-width': edgeWidth(share).toFixed(2),
   }),
   svg('path', { class: `graph-arrow ${className}`.trim(), d: arrowOf(drawn) }),
-  drawn.label ? svg('text', { class: 'graph-weight', x: drawn.label.x, y: drawn.label.y + 4, 'text-anchor': 'middle' }, text) : null,
+  drawn.label
+    ? svg('text', { class: 'graph-weight', x: drawn.label.x, y: drawn.label.y + 4, 'text-anchor': 'middle' }, text)
+    : null,
 ];
 
 /* Where the drawing lies in its box, and how large: {x, y, scale}. */
@@ -94,7 +114,10 @@ function createScene(moving, box) {
   const scene = { x: 0, y: 0, scale: 1, room, put, fit, zoomAt, panBy, centre };
   function put(place) {
     Object.assign(scene, place);
-    moving.setAttribute('transform', `translate(${scene.x.toFixed(2)} ${scene.y.toFixed(2)}) scale(${scene.scale.toFixed(4)})`);
+    moving.setAttribute(
+      'transform',
+      `translate(${scene.x.toFixed(2)} ${scene.y.toFixed(2)}) scale(${scene.scale.toFixed(4)})`,
+    );
   }
   function fit(layout) {
     if (!layout) return;
@@ -122,8 +145,10 @@ function createScene(moving, box) {
   return scene;
 }
 
-/* nodes: [{id, lines, share: of all, own: of all that is its own, className, title}]; edges: [{share, text, className, isDashed}].
- * onPick(id), onHover(id, mark), onLeave(), onMenu(id, {x, y} of the window): what can be done with a box. Out: see the end. */
+/* nodes: [{id, lines, share: of all, own: of all that is its own, className, title}]; edges: [{share, text, className,
+   isDashed}].
+ * onPick(id), onHover(id, mark), onLeave(), onMenu(id, {x, y} of the window): what can be done with a box. Out: see the
+ * end. */
 export function createGraph({ onPick, onHover, onLeave, onMenu = null, onHint = () => {} }) {
   const moving = svg('g', {});
   const picture = svg('svg', { class: 'graph-picture', role: 'img' }, moving);
@@ -267,7 +292,11 @@ export function paintGraph(context, nodes, edges, layout) {
     each.lines.forEach((line, i) => {
       context.fillStyle = token(i && heat <= HOT ? 'text2' : 'text');
       context.font = `${i ? '' : '600 '}${LETTERS_PX * scale}px ${token('mono')}`;
-      context.fillText(cutMiddle(visible(line), MAX_LETTERS), left + PAD_PX * scale, top + (PAD_PX + LINE_PX * (i + 0.75)) * scale);
+      context.fillText(
+        cutMiddle(visible(line), MAX_LETTERS),
+        left + PAD_PX * scale,
+        top + (PAD_PX + LINE_PX * (i + 0.75)) * scale,
+      );
     });
   });
 }

@@ -35,7 +35,8 @@ export function graphvizInput(nodes, edges) {
   };
 }
 
-/* Pure. How much larger a box is drawn that has this share of all to itself; and how much of the colour it has, up to the
+/* Pure. How much larger a box is drawn that has this share of all to itself; and how much of the colour it has, up to
+   the
  * hottest, of which its words are read still. */
 export const boxScale = (own) => MIN_BOX + (MAX_BOX - MIN_BOX) * Math.sqrt(Math.min(1, own));
 export const boxHeat = (own) => HOTTEST * Math.sqrt(Math.min(1, own));

@@ -25,7 +25,16 @@ export function helpGroups(rows) {
 
 function keyLine(row) {
   const words = row.gesture ? [el('span', {}, row.gesture)] : row.keys.map((key) => el('kbd', {}, spokenKey(key)));
-  return el('div', { class: 'help-row' }, el('dt', {}, words.flatMap((word, at) => (at ? [' ', word] : [word]))), el('dd', {}, row.does));
+  return el(
+    'div',
+    { class: 'help-row' },
+    el(
+      'dt',
+      {},
+      words.flatMap((word, at) => (at ? [' ', word] : [word])),
+    ),
+    el('dd', {}, row.does),
+  );
 }
 
 export function openHelp(openSettings) {

@@ -23,10 +23,23 @@ const MAX_SAME = 500;
 
 const isStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 
-/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node), onMove() after a zoom by hand; onWindow([from, to)) when another part
- * of the width is shown; onAll() asks for everything; onMenu(node, {x, y} of the window, giveBack()): what can be done with a frame; isFlipped: the root stands at the bottom.
- * Out: see the end of this function; look is that of icicle_paint.js. */
-export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () => {}, onWindow = () => {}, onAll = () => {}, onMenu = null, onHint = () => {}, isFlipped = false }) {
+/* In: sentence(node), onHover(node, many, mark), onLeave(), onPick(node), onMove() after a zoom by hand;
+   onWindow([from, to)) when another part
+ * of the width is shown; onAll() asks for everything; onMenu(node, {x, y} of the window, giveBack()): what can be done
+ * with a frame; isFlipped: the root stands at the bottom. Out: see the end of this function; look is that of
+ * icicle_paint.js. */
+export function createIcicle({
+  sentence,
+  onHover,
+  onLeave,
+  onPick,
+  onMove = () => {},
+  onWindow = () => {},
+  onAll = () => {},
+  onMenu = null,
+  onHint = () => {},
+  isFlipped = false,
+}) {
   const state = {
     tree: buildTree({ depth: [], frame: [], total: [], self: [] }),
     rects: makeRects(MAX_RECTS),
@@ -63,10 +76,12 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   );
   Object.assign(state, { scroll, size: layers.size, span });
   const rows = scrolledRows(state, spacer);
-  const byHand = (act) => (...how) => {
-    act(...how);
-    onMove();
-  };
+  const byHand =
+    (act) =>
+    (...how) => {
+      act(...how);
+      onMove();
+    };
   const moves = {
     /* A node and what it holds, or all. */
     zoomTo(node) {
@@ -106,7 +121,18 @@ export function createIcicle({ sentence, onHover, onLeave, onPick, onMove = () =
   });
   picture.append(keyboard.node);
   layers.watch(scroll);
-  bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver: layers.repaintOver, onHover, onLeave, onPick, onAll, onMenu, onHint });
+  bindIcicleGestures(picture, state, {
+    moves,
+    keyboard,
+    markOf,
+    repaintOver: layers.repaintOver,
+    onHover,
+    onLeave,
+    onPick,
+    onAll,
+    onMenu,
+    onHint,
+  });
   scroll.addEventListener('scroll', layers.repaint, { passive: true });
   return icicleApi(state, { layers, keyboard, rows, moves, show });
 }
@@ -135,7 +161,14 @@ function icicleApi(state, { layers, keyboard, rows, moves, show }) {
     /* zoom: node to show, or null for all. */
     draw(tree, look, label, zoom = null) {
       const to = zoom ?? 0;
-      Object.assign(state, { tree, look, isHit: null, isFresh: true, marks: { hover: -1, pin: -1 }, base: tree.depth[to] ?? 0 });
+      Object.assign(state, {
+        tree,
+        look,
+        isHit: null,
+        isFresh: true,
+        marks: { hover: -1, pin: -1 },
+        base: tree.depth[to] ?? 0,
+      });
       layers.setLabel(label);
       keyboard.setLabel(`${label} Arrow keys move, Enter pins and zooms.`);
       keyboard.setTree(tree);
@@ -222,7 +255,10 @@ function paintOver(context, state, focused) {
     paintFrameOutline(context, rects, at, place, 'same');
     same++;
   }
-  for (const [node, kind] of [[hover, focused >= 0 ? 'focus' : 'hover'], [marks.pin, 'pin']]) {
+  for (const [node, kind] of [
+    [hover, focused >= 0 ? 'focus' : 'hover'],
+    [marks.pin, 'pin'],
+  ]) {
     const at = node >= 0 ? rectOf(tree, rects, node) : -1;
     if (at >= 0) paintFrameOutline(context, rects, at, place, kind);
   }
@@ -331,7 +367,11 @@ function apart({ tree, size }, node, many) {
 
 /* ---- pointer and wheel -------------------------------------------------------------- */
 
-function bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOver, onHover, onLeave, onPick, onAll, onMenu, onHint }) {
+function bindIcicleGestures(
+  picture,
+  state,
+  { moves, keyboard, markOf, repaintOver, onHover, onLeave, onPick, onAll, onMenu, onHint },
+) {
   const { rects, scroll, span, size } = state;
   const at = ({ x, y }) => {
     const line = Math.floor((y + scroll.scrollTop) / ROW_PX);
@@ -341,11 +381,17 @@ function bindIcicleGestures(picture, state, { moves, keyboard, markOf, repaintOv
   picture.addEventListener('contextmenu', (event) => {
     const isOfKey = event.button !== 2 && keyboard.active >= 0;
     const box = picture.getBoundingClientRect();
-    const rect = isOfKey ? rectOf(state.tree, rects, keyboard.active) : at({ x: event.clientX - box.left, y: event.clientY - box.top });
+    const rect = isOfKey
+      ? rectOf(state.tree, rects, keyboard.active)
+      : at({ x: event.clientX - box.left, y: event.clientY - box.top });
     if (!onMenu || rect < 0 || rects.merged[rect] || rects.node[rect] === 0) return;
     consume(event);
     const mark = markOf(rect);
-    onMenu(rects.node[rect], isOfKey ? { x: mark.left, y: mark.bottom } : { x: event.clientX, y: event.clientY }, () => isOfKey && keyboard.node.focus());
+    onMenu(
+      rects.node[rect],
+      isOfKey ? { x: mark.left, y: mark.bottom } : { x: event.clientX, y: event.clientY },
+      () => isOfKey && keyboard.node.focus(),
+    );
   });
   bindGestures(
     picture,

@@ -36,9 +36,21 @@ export function createKeyboardTree({ sentence, ...actions }) {
     const item = ({ node, position, size }, inner) => {
       const place = { 'aria-level': tree.depth[node] + 1, 'aria-setsize': size, 'aria-posinset': position };
       const isOpen = tree.end[node] > node + 1 ? String(Boolean(inner)) : null;
-      return el('li', { id: idOf(node), role: 'treeitem', ...place, 'aria-selected': String(node === pinned), 'aria-expanded': isOpen }, sentence(node), inner);
+      return el(
+        'li',
+        {
+          id: idOf(node),
+          role: 'treeitem',
+          ...place,
+          'aria-selected': String(node === pinned),
+          'aria-expanded': isOpen,
+        },
+        sentence(node),
+        inner,
+      );
     };
-    const level = (rows, open, inside) => rows.map((row) => item(row, row.node === open && inside ? el('ul', { role: 'group' }, inside) : null));
+    const level = (rows, open, inside) =>
+      rows.map((row) => item(row, row.node === open && inside ? el('ul', { role: 'group' }, inside) : null));
     const here = Math.max(0, active);
     const children = around(childrenOf(tree, here), -1);
     let inside = children.length ? level(children, -1, null) : null;

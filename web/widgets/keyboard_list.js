@@ -8,7 +8,8 @@ const LOADED = 200;
 const PAGE = 10;
 let serial = 0;
 
-/* What a list and a tree (icicle_tree.js) have in common. In: role; isEmpty(); rowsOf(idOf, active, pinned) → what stands
+/* What a list and a tree (icicle_tree.js) have in common. In: role; isEmpty(); rowsOf(idOf, active, pinned) → what
+   stands
  * in the document; next(key, isShift, active) → the one to go to, or undefined; onMove(at), onEnter(at), onLeave().
  * Out: {node, active, pinned: -1 is none, draw(), hasFocus, setLabel(text), setPinned(at)}. */
 export function createKeyboard({ role, label = null, isEmpty, rowsOf, next, onMove, onEnter, onLeave }) {
@@ -69,10 +70,21 @@ export function createKeyboardList({ label, sentence, ...actions }) {
     return items.slice(from, from + LOADED).map((item, index) => {
       const at = from + index;
       const place = { 'aria-setsize': item.setSize ?? items.length, 'aria-posinset': item.position ?? at + 1 };
-      return el('li', { id: idOf(at), role: 'option', 'aria-selected': String(at === pinned), ...place }, sentence(item));
+      return el(
+        'li',
+        { id: idOf(at), role: 'option', 'aria-selected': String(at === pinned), ...place },
+        sentence(item),
+      );
     });
   };
-  const keyboard = createKeyboard({ role: 'listbox', label, isEmpty: () => items.length === 0, rowsOf, next, ...actions });
+  const keyboard = createKeyboard({
+    role: 'listbox',
+    label,
+    isEmpty: () => items.length === 0,
+    rowsOf,
+    next,
+    ...actions,
+  });
   return Object.assign(keyboard, {
     setItems(list) {
       items = list;

@@ -17,7 +17,8 @@ const LETTER_PX = 7;
 const NEAR_PX = 4;
 
 /* actions: onHover(item, mark), onLeave(), onPick(item), onZoom(item), sentence(item).
- * lanes: [{title, isOwn, items: [{from, to, text, isJoined, isInferred}]}], items ascending. Out: {node, draw(lanes, range), setRange, mark, destroy}. */
+ * lanes: [{title, isOwn, items: [{from, to, text, isJoined, isInferred}]}], items ascending. Out: {node, draw(lanes,
+ * range), setRange, mark, destroy}. */
 export function createLanes({ leftPx, ...actions }) {
   const titles = el('div', { class: 'lanes-titles' });
   const layers = createLayers({ name: 'lanes', paint });
@@ -39,7 +40,9 @@ export function createLanes({ leftPx, ...actions }) {
   function paint(context, { width }) {
     context.font = `12px ${token('sans')}`;
     context.textBaseline = 'middle';
-    lanes.forEach((lane, row) => paintLane(context, lane.items, row * rowPx, { boxOf, boxPx: rowPx - (rowPx < ROW_PX ? 2 : 4), width, lit }));
+    lanes.forEach((lane, row) =>
+      paintLane(context, lane.items, row * rowPx, { boxOf, boxPx: rowPx - (rowPx < ROW_PX ? 2 : 4), width, lit }),
+    );
   }
   const light = (item) => {
     if (item === lit) return;

@@ -35,9 +35,36 @@ export function drawLedger(node, ledger, links) {
     el(
       'ul',
       { class: 'ledger-bars', 'aria-label': 'Ledger of one device' },
-      bars.map((bar) => el('li', {}, el('span', { class: 'ledger-word' }, visible(bar.label)), barNode(bar, scale, capacity), links.figure(bar.bytes, bar.evidence, undefined, ''))),
-      capacity == null ? null : el('li', { class: 'ledger-limit' }, el('span', { class: 'ledger-word' }, 'capacity'), barNode({ bytes: 0 }, scale, capacity), links.figure(capacity, ledger.capacity_evidence, undefined, '')),
+      bars.map((bar) =>
+        el(
+          'li',
+          {},
+          el('span', { class: 'ledger-word' }, visible(bar.label)),
+          barNode(bar, scale, capacity),
+          links.figure(bar.bytes, bar.evidence, undefined, ''),
+        ),
+      ),
+      capacity == null
+        ? null
+        : el(
+            'li',
+            { class: 'ledger-limit' },
+            el('span', { class: 'ledger-word' }, 'capacity'),
+            barNode({ bytes: 0 }, scale, capacity),
+            links.figure(capacity, ledger.capacity_evidence, undefined, ''),
+          ),
     ),
-    el('p', { class: 'ledger-says' }, isFar ? ['Capacity ', links.figure(ledger.capacity_bytes, ledger.capacity_evidence, undefined, ''), ', far to the right. '] : null, links.sentence(sentence, ledger.figures)),
+    el(
+      'p',
+      { class: 'ledger-says' },
+      isFar
+        ? [
+            'Capacity ',
+            links.figure(ledger.capacity_bytes, ledger.capacity_evidence, undefined, ''),
+            ', far to the right. ',
+          ]
+        : null,
+      links.sentence(sentence, ledger.figures),
+    ),
   );
 }

@@ -19,13 +19,7 @@ export function createLegend(label) {
             svg('rect', { width: 12, height: 12, rx: 2, fill: colour }),
           );
           const words = el('bdi', { dir: 'ltr' }, word);
-          return el(
-            'li',
-            { title },
-            onClick
-              ? button('legend-word', onClick, [square, words])
-              : [square, words],
-          );
+          return el('li', { title }, onClick ? button('legend-word', onClick, [square, words]) : [square, words]);
         }),
       );
     },

@@ -16,10 +16,20 @@ export const comboField = (attributes) =>
     ...attributes,
   });
 
-/* In: id of the field; isChosen(option) marks the one that holds now, left out the active one is marked; onTake(option);
+/* In: id of the field; isChosen(option) marks the one that holds now, left out the active one is marked;
+   onTake(option);
  * rowClass and partsOf(option) of a row: its label and its figure if they are not given.
  * Out: {node, options, active, show(options), activate(at): -1 is none, activateRound(at): round at both ends}. */
-export function createListbox({ id, input, label, className, rowClass = 'selector-option', partsOf = labelAndFigure, isChosen = null, onTake }) {
+export function createListbox({
+  id,
+  input,
+  label,
+  className,
+  rowClass = 'selector-option',
+  partsOf = labelAndFigure,
+  isChosen = null,
+  onTake,
+}) {
   const node = el('ul', { id: `${id}-list`, role: 'listbox', class: className, 'aria-label': label });
   const list = { node, options: [], active: -1, show, activate, activateRound };
   const mark = (row, isOn) => {

@@ -10,7 +10,18 @@ import { bindGestures } from './gestures.js';
 import { createKeyboardList } from './keyboard_list.js';
 import { colouring } from './map_colours.js';
 import { arrange, bandAt, bandsOf, rectangleAt } from './map_layout.js';
-import { boxOfItem, mapPlot, paintAxes, paintBands, paintFound, paintLimit, paintMapOver, paintPeak, paintRectangles, paintStep } from './map_paint.js';
+import {
+  boxOfItem,
+  mapPlot,
+  paintAxes,
+  paintBands,
+  paintFound,
+  paintLimit,
+  paintMapOver,
+  paintPeak,
+  paintRectangles,
+  paintStep,
+} from './map_paint.js';
 
 const NEAR_PX = 4;
 const MIN_HIGH_PX = 8; // a drag that is flatter selects steps alone
@@ -21,8 +32,8 @@ const EMPTY = { step_count: 1, height_bytes: 1, rectangles: [], indefinite: [] }
 
 /* actions: onHover(item), onLeave(), onStep(step | null), onPin(item), onMoment(step),
  * onWindow([first, last], [low, high) | null), onView({from, to, low, high}, isEnd), onAll(), onHint(), sentence(item).
- * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin, group}), setLimit, setPlace, showStep,
- * cancel, destroy}. */
+ * Out: {node, draw(answer), drawing(), table(), setView, setColour, setMatches, mark({hover, pin, group}), setLimit,
+ * setPlace, showStep, cancel, destroy}. */
 export function createMap(actions) {
   const state = {
     answer: EMPTY,
@@ -98,7 +109,8 @@ export function createMap(actions) {
     },
     /* Items that a search found: {id, from, to, low_bytes, high_bytes}. */
     setMatches: (matches) => setBase({ matches }),
-    /* hover, pin: items or null; group: items that are pinned together; what is not among the rectangles is outlined where it lies. */
+    /* hover, pin: items or null; group: items that are pinned together; what is not among the rectangles is outlined
+       where it lies. */
     mark(next) {
       const { lit } = state;
       if (next.pin !== lit.pin || next.group !== lit.group) setBase({ lit: next });
@@ -110,7 +122,9 @@ export function createMap(actions) {
     showStep: (step) => step === state.step || setOver({ step }),
     itemOf(id) {
       const at = state.columns.atOfId.get(id);
-      return at === undefined ? (state.answer.indefinite.find((item) => item.id === id) ?? null) : state.columns.items[at];
+      return at === undefined
+        ? (state.answer.indefinite.find((item) => item.id === id) ?? null)
+        : state.columns.items[at];
     },
     cancel: gestures.cancel,
     destroy: layers.destroy,
@@ -152,7 +166,10 @@ function paintMap(context, state) {
   state.drawnCount = paintRectangles(context, { ...state, found }, plot);
   if (state.bands.length) paintBands(context, state.bands, state.colouring, plot, found);
   if (state.limit) paintLimit(context, plot, state.limit);
-  paintFound(context, matches.map((item) => boxOfItem(plot, state.bands, item)));
+  paintFound(
+    context,
+    matches.map((item) => boxOfItem(plot, state.bands, item)),
+  );
 }
 
 /* For paintMapOver(). */
@@ -173,7 +190,11 @@ function overlayOf(state) {
 
 /* What is in view, with the moment, as a picture of its own, for export_menu.js. */
 function mapDrawing(state, size) {
-  const of = { width: Math.max(MIN_PICTURE_PX[0], size.width), height: Math.max(MIN_PICTURE_PX[1], size.height), ratio: 2 };
+  const of = {
+    width: Math.max(MIN_PICTURE_PX[0], size.width),
+    height: Math.max(MIN_PICTURE_PX[1], size.height),
+    ratio: 2,
+  };
   return {
     ...of,
     paint(context) {
@@ -270,7 +291,18 @@ function bindMapGestures(node, state, { actions, keyboard, repaintOver }) {
 
 /* ---- as a table ---------------------------------------------------------------------- */
 
-const COLUMNS = ['id', 'name', 'buffers', 'bytes', 'padding_bytes', 'category', 'from_step', 'to_step', 'low_bytes', 'high_bytes'];
+const COLUMNS = [
+  'id',
+  'name',
+  'buffers',
+  'bytes',
+  'padding_bytes',
+  'category',
+  'from_step',
+  'to_step',
+  'low_bytes',
+  'high_bytes',
+];
 
 /* Every rectangle and band in view; one that stands for several says how many. */
 function mapTable(items) {

@@ -42,12 +42,11 @@ function scale(words, classOf) {
 function bySource(items) {
   const sums = new Map();
   for (const { source, bytes: size } of items) if (source) sums.set(source, (sums.get(source) ?? 0) + size);
-  const top = [...sums].sort((a, b) => b[1] - a[1]).slice(0, SET_SIZE).map(([source]) => source);
-  const classes = top.map((source, at) => ({
-    fill: () => setFill(at),
-    ink: () => setInk(at),
-    word: baseName(source),
-  }));
+  const top = [...sums]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, SET_SIZE)
+    .map(([source]) => source);
+  const classes = top.map((source, at) => ({ fill: () => setFill(at), ink: () => setInk(at), word: baseName(source) }));
   const at = new Map(top.map((source, index) => [source, index]));
   const isMore = sums.size > top.length;
   classes.push({ ...MIXED, word: isMore ? 'other lines' : 'no line recorded' });
@@ -68,19 +67,16 @@ export function colouring(how, items, stepCount) {
       classOf: (item) => CATEGORY_NAMES.indexOf(item.category),
     }),
     size: () =>
-      scale(
-        [...SIZES.map((size) => `< ${bytes(size)}`), `≥ ${bytes(SIZES[SIZES.length - 1])}`],
-        (item) => rank(item.bytes, SIZES),
+      scale([...SIZES.map((size) => `< ${bytes(size)}`), `≥ ${bytes(SIZES[SIZES.length - 1])}`], (item) =>
+        rank(item.bytes, SIZES),
       ),
     padding: () =>
-      scale(
-        ['none', ...PADDING.slice(1).map((share) => `< ${percent(share)}`), `≥ ${percent(0.5)}`],
-        (item) => (item.padding_bytes > 0 ? rank(item.padding_bytes / item.bytes, PADDING) : 0),
+      scale(['none', ...PADDING.slice(1).map((share) => `< ${percent(share)}`), `≥ ${percent(0.5)}`], (item) =>
+        item.padding_bytes > 0 ? rank(item.padding_bytes / item.bytes, PADDING) : 0,
       ),
     age: () =>
-      scale(
-        [...AGES.map((share) => `< ${percent(share)} of the steps`), `≥ ${percent(0.5)} of the steps`],
-        (item) => rank(((item.to ?? stepCount) - (item.from ?? 0)) / Math.max(1, stepCount), AGES),
+      scale([...AGES.map((share) => `< ${percent(share)} of the steps`), `≥ ${percent(0.5)} of the steps`], (item) =>
+        rank(((item.to ?? stepCount) - (item.from ?? 0)) / Math.max(1, stepCount), AGES),
       ),
     source: () => bySource(items),
   }[how]();

@@ -39,7 +39,11 @@ export function rectangleAt(columns, step, byte, nearSteps, nearBytes) {
   const { from, to, low, high, last, items } = columns;
   let best = -1;
   let bestAway = Infinity;
-  for (let at = lastBefore(from.length, (each) => from[each] < step + nearSteps); at >= 0 && last[at] > step - nearSteps; at--) {
+  for (
+    let at = lastBefore(from.length, (each) => from[each] < step + nearSteps);
+    at >= 0 && last[at] > step - nearSteps;
+    at--
+  ) {
     const dx = Math.max(from[at] - step, step - to[at], 0) / nearSteps;
     const dy = Math.max(low[at] - byte, byte - high[at], 0) / nearBytes;
     if (dx > 1 || dy > 1) continue;
@@ -61,14 +65,20 @@ export function bandsOf(items, height, ratio) {
   const sums = new Map();
   for (const item of items) sums.set(item.category, (sums.get(item.category) ?? 0) + item.bytes);
   const sorted = [...items].sort(
-    (a, b) => sums.get(b.category) - sums.get(a.category) || (a.category < b.category ? -1 : a.category > b.category ? 1 : b.bytes - a.bytes),
+    (a, b) =>
+      sums.get(b.category) - sums.get(a.category) ||
+      (a.category < b.category ? -1 : a.category > b.category ? 1 : b.bytes - a.bytes),
   );
   let before = 0;
   return sorted
     .map((item) => {
       const from = Math.round((device * before) / total);
       before += item.bytes;
-      return { item, y: from / ratio, height: (Math.max(from + 1, Math.round((device * before) / total)) - from) / ratio };
+      return {
+        item,
+        y: from / ratio,
+        height: (Math.max(from + 1, Math.round((device * before) / total)) - from) / ratio,
+      };
     })
     .filter((band) => band.y < height);
 }
@@ -76,7 +86,8 @@ export function bandsOf(items, height, ratio) {
 /* Index of the band under y: the last that begins above it. */
 export const bandAt = (bands, y) => lastBefore(bands.length, (at) => bands[at].y <= y);
 
-/* Where the capacity cuts a plot of the offsets [low, high): the height of what lies above it, from the top, and whether
+/* Where the capacity cuts a plot of the offsets [low, high): the height of what lies above it, from the top, and
+   whether
  * its line is in view; null: all of the plot lies below. */
 export function cutOf({ top, height, y, view }, limit) {
   if (limit >= view.high) return null;

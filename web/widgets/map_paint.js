@@ -90,7 +90,12 @@ function label(context, box, item, ink) {
   const beside = isOneLine ? wide + 8 : 0;
   const letters = Math.floor((box.width - 10 - beside) / 7.3);
   context.font = `12px ${token('mono')}`;
-  if (!isOneLine || letters >= 8) context.fillText(cutMiddle(visible(item.name), Math.max(3, letters)), box.x + 5 + beside, isOneLine ? y : box.y + 17);
+  if (!isOneLine || letters >= 8)
+    context.fillText(
+      cutMiddle(visible(item.name), Math.max(3, letters)),
+      box.x + 5 + beside,
+      isOneLine ? y : box.y + 17,
+    );
   context.restore();
 }
 
@@ -101,7 +106,8 @@ function notch(context, box) {
     context.fillRect(Math.round(box.x + share * box.width) - 1, box.y, NOTCH_PX, Math.min(NOTCH_PX, box.height / 2));
 }
 
-/* map: {columns, slots (class of each rectangle), seconds (has it the second tone?), colouring, found: Set of ids, or null};
+/* map: {columns, slots (class of each rectangle), seconds (has it the second tone?), colouring, found: Set of ids, or
+   null};
  * what was not found, or is not pinned, is faded. Out: how many were drawn. */
 export function paintRectangles(context, map, plot) {
   const { columns, slots, seconds, colouring, found } = map;
@@ -141,13 +147,15 @@ export function paintRectangles(context, map, plot) {
       context.strokeStyle = token('control');
       context.lineWidth = 1 / ratio;
       for (let i = 1; i < list.length; i += 2)
-        if (list[i].width > 3 && list[i].height > 3) context.strokeRect(list[i].x, list[i].y, list[i].width, list[i].height);
+        if (list[i].width > 3 && list[i].height > 3)
+          context.strokeRect(list[i].x, list[i].y, list[i].width, list[i].height);
     }
     for (let i = 0; i < list.length; i += 2) {
       const item = columns.items[list[i]];
       const box = list[i + 1];
       if (found && !found.has(item.id)) continue;
-      if (item.id != null && box.width >= LABEL_WIDE_PX && box.height >= LABEL_HIGH_PX) label(context, box, item, ink());
+      if (item.id != null && box.width >= LABEL_WIDE_PX && box.height >= LABEL_HIGH_PX)
+        label(context, box, item, ink());
     }
   }
   context.fillStyle = token('panel');
@@ -180,7 +188,9 @@ export function paintAxes(context, plot) {
   context.font = FONT();
   context.textAlign = 'right';
   context.textBaseline = 'middle';
-  const splits = byteSplits(view.high, height * (view.high / Math.max(1, view.high - view.low))).filter((at) => at >= view.low);
+  const splits = byteSplits(view.high, height * (view.high / Math.max(1, view.high - view.low))).filter(
+    (at) => at >= view.low,
+  );
   const labels = byteLabels([0, ...splits.filter((at) => at > 0)]).slice(splits[0] === 0 ? 0 : 1);
   splits.forEach((at, index) => {
     const y = plot.y(at);
@@ -234,7 +244,8 @@ export function paintFound(context, boxes) {
   context.strokeStyle = token('accent');
   context.lineWidth = 1.5;
   for (const box of boxes)
-    if (box && box.height >= FRAMED_PX && box.width >= FRAMED_PX) context.strokeRect(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1);
+    if (box && box.height >= FRAMED_PX && box.width >= FRAMED_PX)
+      context.strokeRect(box.x - 0.5, box.y - 0.5, box.width + 1, box.height + 1);
 }
 
 /* ---- what lies on a map and moves ---------------------------------------------- */
@@ -272,7 +283,10 @@ function paintWindow(context, plot, { window: [first, last], offsets }, isDragge
   context.beginPath();
   context.rect(plot.left - 2, plot.top - 2, plot.width + 4, plot.height + 4); /* an edge at the plot's edge is whole */
   context.clip();
-  for (const [name, wide] of [['panel', 4], ['accent', 2]]) {
+  for (const [name, wide] of [
+    ['panel', 4],
+    ['accent', 2],
+  ]) {
     context.strokeStyle = token(name);
     context.lineWidth = wide;
     context.strokeRect(x, y, plot.x(last + 1) - x, plot.y(low) - y);
@@ -319,7 +333,11 @@ function paintFlag(context, plot, letter, step) {
 
 /* selected: {window, offsets} or null; step: the one under the pointer; peak, moment and marks {a, b}: steps or null;
  * hovered, pinned: a box or null each, group: boxes. */
-export function paintMapOver(context, plot, { selected, isDragged, step, peak, moment, marks, hovered, pinned, group }) {
+export function paintMapOver(
+  context,
+  plot,
+  { selected, isDragged, step, peak, moment, marks, hovered, pinned, group },
+) {
   if (selected) paintWindow(context, plot, selected, isDragged);
   if (peak != null) paintPeak(context, plot, peak);
   if (step != null) paintStep(context, plot, step, 'text2');

@@ -41,7 +41,12 @@ function itemOf(entry, act) {
       on: { click: () => act(entry) },
     },
     el('span', { class: 'menu-check', 'aria-hidden': 'true' }, entry.isOn ? '✓' : ''),
-    el('span', { class: 'menu-word' }, entry.word, entry.why ? el('span', { class: 'menu-why' }, ` ${entry.why}`) : null),
+    el(
+      'span',
+      { class: 'menu-word' },
+      entry.word,
+      entry.why ? el('span', { class: 'menu-why' }, ` ${entry.why}`) : null,
+    ),
     entry.key ? el('kbd', { 'aria-hidden': 'true' }, spokenKey(entry.key)) : null,
   );
 }
@@ -64,7 +69,13 @@ let floating = null;
 /* A menu of a mark, at a place of the window. giveBack(): where the focus goes when it is closed by a key. */
 export function openMenuAt({ x, y }, title, entries, giveBack = () => {}) {
   if (!floating) {
-    const button = el('button', { type: 'button', class: 'menu-anchor', tabindex: '-1', 'aria-haspopup': 'menu', 'aria-expanded': 'false' });
+    const button = el('button', {
+      type: 'button',
+      class: 'menu-anchor',
+      tabindex: '-1',
+      'aria-haspopup': 'menu',
+      'aria-expanded': 'false',
+    });
     const node = el('div', { class: 'menu menu-floating' }, button);
     floating = { node, button, title: '', giveBack };
     floating.popup = createPopup({ id: `menu-${++serial}`, node, button, titleOf: () => floating.title });
@@ -116,7 +127,10 @@ function createPopup({ id, node, button, titleOf }) {
     opened.close?.();
     opened.close = () => close(false);
     popup.setAttribute('aria-label', titleOf());
-    fill(popup, entries.map((entry) => itemOf(entry, act)));
+    fill(
+      popup,
+      entries.map((entry) => itemOf(entry, act)),
+    );
     popup.hidden = false;
     place(popup, button.getBoundingClientRect());
     button.setAttribute('aria-expanded', 'true');
@@ -127,7 +141,8 @@ function createPopup({ id, node, button, titleOf }) {
     const items = [...popup.children];
     const from = items.indexOf(document.activeElement) + 1;
     const order = [...items.slice(from), ...items.slice(0, from)];
-    const starts = (item) => item.querySelector('.menu-word').textContent.toLowerCase().startsWith(letter.toLowerCase());
+    const starts = (item) =>
+      item.querySelector('.menu-word').textContent.toLowerCase().startsWith(letter.toLowerCase());
     order.find(starts)?.focus();
   };
   const onKey = (key) => {
@@ -171,7 +186,8 @@ export function createMenu(title, entries) {
   const node = el('div', { class: 'menu', 'data-menu': '' }, button);
   entriesOf.set(node, { title: titleOf, list });
   const popup = createPopup({ id, node, button, titleOf });
-  let isAwaited = false; // its entries are on their way: what is pressed meanwhile is for the menu, unless the reader went elsewhere
+  // its entries are on their way: what is pressed meanwhile is for the menu, unless the reader went elsewhere
+  let isAwaited = false;
   let opening = null;
   const leave = ({ target }) => {
     if (!node.contains(target)) isAwaited = false;

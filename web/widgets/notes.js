@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * notes.js: the line of notes that stand on a time axis, each a way to its time, and the dialog that asks for the words of one. */
+ * notes.js: the line of notes that stand on a time axis, each a way to its time, and the dialog that asks for the words
+ * of one. */
 
 import { button, el, fill } from '../lib/dom.js';
 import { visible } from '../lib/format.js';
@@ -31,17 +32,24 @@ export function createNotesLine({ wordsOf, onGo, onDrop }) {
   };
 }
 
-/* Asks for the words of a note at a place of the axis; list: of the URL; onSave(list), without it where the words are taken away. */
+/* Asks for the words of a note at a place of the axis; list: of the URL; onSave(list), without it where the words are
+   taken away. */
 export function writeNote({ at, place, list, onSave }) {
   const notes = notesOf(list);
   const text = notes.find((each) => each.at === at)?.text ?? '';
-  if (!text && notes.length >= MAX_NOTES) toast(`There are ${MAX_NOTES} notes, as many as the link can hold: remove one first.`);
+  if (!text && notes.length >= MAX_NOTES)
+    toast(`There are ${MAX_NOTES} notes, as many as the link can hold: remove one first.`);
   else askNote({ place, text, onSave: (words) => onSave(withNote(list, at, words)) });
 }
 
 /* Asks for the words of a note; onSave(text), "" takes it away. */
 function askNote({ place, text, onSave }) {
-  const input = el('input', { type: 'text', maxlength: String(MAX_TEXT), 'aria-label': `Note at ${place}`, value: text });
+  const input = el('input', {
+    type: 'text',
+    maxlength: String(MAX_TEXT),
+    'aria-label': `Note at ${place}`,
+    value: text,
+  });
   openDialog({
     title: `Note at ${place}`,
     className: 'views',
@@ -56,8 +64,17 @@ function askNote({ place, text, onSave }) {
         el(
           'div',
           { class: 'dialog-body' },
-          el('form', { class: 'view-form', on: { submit: save } }, input, button('text-button', () => {}, 'Save', { type: 'submit' })),
-          el('p', { class: 'dim' }, 'The note is shown on the chart and kept in the link of this page. An empty note is removed.'),
+          el(
+            'form',
+            { class: 'view-form', on: { submit: save } },
+            input,
+            button('text-button', () => {}, 'Save', { type: 'submit' }),
+          ),
+          el(
+            'p',
+            { class: 'dim' },
+            'The note is shown on the chart and kept in the link of this page. An empty note is removed.',
+          ),
         ),
       ];
     },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pair.js: two pinned things, A and B: what each is, and by how much B differs. Its own file: what a row says is the page's. */
+ * pair.js: two pinned things, A and B: what each is, and by how much B differs. Its own file: what a row says is the
+ * page's. */
 
 import { el, nameInline } from '../lib/dom.js';
 import { signedBytes } from '../lib/format.js';
@@ -14,7 +15,8 @@ export const wordChange = (a, b) => (a === b ? 'the same' : 'differs');
 
 /* a, b: names; rows: [word, of A, of B, difference: text or ""]; onClose(): the comparison ends. */
 export function pairTable(a, b, rows, onClose) {
-  const head = (letter, name) => el('th', { scope: 'col' }, el('strong', {}, letter), ' ', nameInline(name, LONGEST_NAME));
+  const head = (letter, name) =>
+    el('th', { scope: 'col' }, el('strong', {}, letter), ' ', nameInline(name, LONGEST_NAME));
   return el(
     'section',
     { class: 'pair', 'aria-label': 'A and B compared' },
@@ -26,7 +28,16 @@ export function pairTable(a, b, rows, onClose) {
       el(
         'tbody',
         {},
-        rows.map(([word, ofA, ofB, change]) => el('tr', {}, el('th', { scope: 'row' }, word), el('td', {}, ofA), el('td', {}, ofB), el('td', { class: 'figure' }, change))),
+        rows.map(([word, ofA, ofB, change]) =>
+          el(
+            'tr',
+            {},
+            el('th', { scope: 'row' }, word),
+            el('td', {}, ofA),
+            el('td', {}, ofB),
+            el('td', { class: 'figure' }, change),
+          ),
+        ),
       ),
     ),
     el('p', {}, el('button', { type: 'button', class: 'text-button', on: { click: onClose } }, 'End the comparison')),

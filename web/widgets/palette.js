@@ -27,10 +27,18 @@ const PREFIXES = [
 /* Every command that can be used now, those of the page first: {word, after, keys, run, why}. */
 export async function commandsNow() {
   const rows = bindings().filter((row) => !row.isHidden && row.does && !row.gesture);
-  const ofPage = [...rows.filter((row) => row.group !== 'Everywhere'), ...rows.filter((row) => row.group === 'Everywhere')];
+  const ofPage = [
+    ...rows.filter((row) => row.group !== 'Everywhere'),
+    ...rows.filter((row) => row.group === 'Everywhere'),
+  ];
   return [
     ...ofPage.map((row) => ({ word: capital(row.does), after: '', keys: row.keys, run: row.run, row })),
-    ...savedViews().map(({ name, query }) => ({ word: `Open view: ${visible(name)}`, after: '', keys: [], run: () => openLink(query) })),
+    ...savedViews().map(({ name, query }) => ({
+      word: `Open view: ${visible(name)}`,
+      after: '',
+      keys: [],
+      run: () => openLink(query),
+    })),
     ...(await menuCommands())
       .filter((entry) => !entry.why && !entry.key)
       .map((entry) => ({
@@ -89,10 +97,17 @@ const partsOf = ({ item, places }) => [
   (item.keys ?? []).slice(0, 2).map((key) => el('kbd', {}, spokenKey(key))),
 ];
 
-/* commands: as of commandsNow(); sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}], moment(text) →
+/* commands: as of commandsNow(); sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}],
+   moment(text) →
  * {word, run} or null. `first` is what stands in the field at the beginning. */
 export function openPalette(commands, sources, first = '') {
-  const input = comboField({ 'aria-expanded': 'true', 'aria-controls': 'palette-list', class: 'palette-input', placeholder: 'Find or run', value: first });
+  const input = comboField({
+    'aria-expanded': 'true',
+    'aria-controls': 'palette-list',
+    class: 'palette-input',
+    placeholder: 'Find or run',
+    value: first,
+  });
   const foot = el('p', { class: 'palette-foot', role: 'status' });
   const hint = el(
     'p',
@@ -103,7 +118,15 @@ export function openPalette(commands, sources, first = '') {
     dialog.close();
     item.run();
   };
-  const list = createListbox({ id: 'palette', input, label: 'Found', className: 'palette-list', rowClass: 'palette-option', partsOf, onTake: choose });
+  const list = createListbox({
+    id: 'palette',
+    input,
+    label: 'Found',
+    className: 'palette-list',
+    rowClass: 'palette-option',
+    partsOf,
+    onTake: choose,
+  });
   const remote = createRemote(sources, (text) => fill(foot, text));
   const own = commands.map(short);
   let takeBack = null;
@@ -148,7 +171,13 @@ export function openPalette(commands, sources, first = '') {
     if (!listed) return;
     const chosen = !isAsking && list.active > 0 ? list.options[list.active].item : null;
     show([...found, ...rank(query, listed, wordOf)]);
-    if (chosen) list.activate(Math.max(0, list.options.findIndex(({ item }) => item === chosen)));
+    if (chosen)
+      list.activate(
+        Math.max(
+          0,
+          list.options.findIndex(({ item }) => item === chosen),
+        ),
+      );
     isAsking = false;
     if (isEntered && list.options[0]) choose(list.options[0]);
   };

@@ -55,12 +55,7 @@ export function startPane(node, toggleDrawer) {
   handle.addEventListener('dblclick', () => widen(DEFAULT_PX));
   handle.addEventListener('keydown', (event) => {
     const now = Number(handle.getAttribute('aria-valuenow'));
-    const to = {
-      ArrowLeft: now + STEP_PX,
-      ArrowRight: now - STEP_PX,
-      Home: PANE_MIN_PX,
-      End: PANE_MAX_PX,
-    }[event.key];
+    const to = { ArrowLeft: now + STEP_PX, ArrowRight: now - STEP_PX, Home: PANE_MIN_PX, End: PANE_MAX_PX }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     widen(to);

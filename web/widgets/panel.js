@@ -30,16 +30,16 @@ export function message({ title, text, run = '', kind = 'empty', action = null }
       ? el(
           'p',
           {},
-          action.href
-            ? el('a', { href: action.href }, action.label)
-            : button('text-button', action.run, action.label),
+          action.href ? el('a', { href: action.href }, action.label) : button('text-button', action.run, action.label),
         )
       : null,
   );
 }
 
-/* {node, head, reading, body, setTitle, setAside, setMenu, canEnlarge, canKeep, say, show, wait}. `body` is for the drawing; `menu`
- * are the entries behind ⋯, see menu.js; hasReading: a line below the head is kept free for what is read off the drawing. */
+/* {node, head, reading, body, setTitle, setAside, setMenu, canEnlarge, canKeep, say, show, wait}. `body` is for the
+   drawing; `menu`
+ * are the entries behind ⋯, see menu.js; hasReading: a line below the head is kept free for what is read off the
+ * drawing. */
 export function createPanel(className, title, { menu = null, hasReading = false } = {}) {
   const id = `panel-${++serial}`;
   const heading = el('h2', { id }, title);
@@ -47,7 +47,13 @@ export function createPanel(className, title, { menu = null, hasReading = false 
   const more = el('div', { class: 'panel-more' });
   const large = el('span', { class: 'panel-large' });
   const kept = el('span', { class: 'panel-large' });
-  const setMenu = (entries) => fill(more, kept.firstChild && kept, large.firstChild && large, entries ? createMenu(() => heading.textContent, entries) : null);
+  const setMenu = (entries) =>
+    fill(
+      more,
+      kept.firstChild && kept,
+      large.firstChild && large,
+      entries ? createMenu(() => heading.textContent, entries) : null,
+    );
   setMenu(menu);
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
@@ -130,7 +136,14 @@ function wait(node, waiting, sentence, cancel) {
   const say =
     sentence &&
     setTimeout(() => {
-      fill(waiting, prose(sentence), ' ', el('span', { class: 'wait-seconds', 'aria-hidden': 'true' }), ' ', button('text-button', cancel, 'Cancel'));
+      fill(
+        waiting,
+        prose(sentence),
+        ' ',
+        el('span', { class: 'wait-seconds', 'aria-hidden': 'true' }),
+        ' ',
+        button('text-button', cancel, 'Cancel'),
+      );
       waiting.hidden = false;
     }, SAY_AFTER_MS);
   return () => {

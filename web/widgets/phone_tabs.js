@@ -15,7 +15,11 @@ export function createPhoneTabs(tabs, onChoose) {
   const buttons = tabs.map(({ id, word, panel }) => {
     panel.node.id ||= `${group}-${id}-panel`;
     panel.node.classList.add('tabbed');
-    return button('phone-tab', () => onChoose(id), word, { id: `${group}-${id}`, role: 'tab', 'aria-controls': panel.node.id });
+    return button('phone-tab', () => onChoose(id), word, {
+      id: `${group}-${id}`,
+      role: 'tab',
+      'aria-controls': panel.node.id,
+    });
   });
   const node = el('div', { class: 'phone-tabs', role: 'tablist', 'aria-label': 'Views of this page' }, buttons);
   let shown = tabs[0].id;
@@ -32,12 +36,9 @@ export function createPhoneTabs(tabs, onChoose) {
   node.addEventListener('keydown', (event) => {
     const at = buttons.indexOf(document.activeElement);
     const last = buttons.length - 1;
-    const to = {
-      ArrowRight: at === last ? 0 : at + 1,
-      ArrowLeft: at === 0 ? last : at - 1,
-      Home: 0,
-      End: last,
-    }[event.key];
+    const to = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[
+      event.key
+    ];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     buttons[to].focus();

@@ -44,7 +44,11 @@ export function paintLimit(u, { bytes, text }, ratio, isLeft = false) {
   ctx.font = `600 ${(isLeft ? 12 : 13) * ratio}px ${token('sans')}`;
   ctx.textAlign = isLeft ? 'left' : 'right';
   ctx.textBaseline = isLeft ? 'bottom' : 'top';
-  ctx.fillText(text, isLeft ? bbox.left + 4 * ratio : bbox.left + bbox.width - 4 * ratio, isLeft ? y - 3 * ratio : y + 4 * ratio);
+  ctx.fillText(
+    text,
+    isLeft ? bbox.left + 4 * ratio : bbox.left + bbox.width - 4 * ratio,
+    isLeft ? y - 3 * ratio : y + 4 * ratio,
+  );
   ctx.restore();
 }
 

@@ -4,7 +4,11 @@
 import { lastBefore } from '../lib/range.js';
 
 /* Index of the point that holds at `step`: the last one not after it. */
-export const pointAt = (steps, step) => Math.max(0, lastBefore(steps.length, (at) => steps[at] <= step));
+export const pointAt = (steps, step) =>
+  Math.max(
+    0,
+    lastBefore(steps.length, (at) => steps[at] <= step),
+  );
 
 /* {step, bytes, unpadded, schedulePosition, instruction, change}: what the curve says about a step. In a
  * thinned curve only kept steps are known, so the nearest before it answers; `isExact` asks for that very

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * segment_map.js: segments of an allocator in rows, all to one scale: the blocks in each in the colour of their category, what
- * is free left empty, and a request as a bar of the same scale above them. */
+ * segment_map.js: segments of an allocator in rows, all to one scale: the blocks in each in the colour of their
+ * category, what is free left empty, and a request as a bar of the same scale above them. */
 
 import { el } from '../lib/dom.js';
 import { bytes } from '../lib/format.js';
@@ -21,7 +21,8 @@ const APART_PX = 2; // between two segments of a row
 const LABEL_FROM_PX = 60;
 const TRIES = 40;
 
-/* Pure: in which row each segment of the groups begins, and where, at a scale of bytes a pixel; a group begins a row. */
+/* Pure: in which row each segment of the groups begins, and where, at a scale of bytes a pixel; a group begins a row.
+ */
 function rowsAt(groups, scale, width) {
   const places = [];
   let row = -1;
@@ -40,11 +41,15 @@ function rowsAt(groups, scale, width) {
   return { places, rowCount: row + 1 };
 }
 
-/* Pure. groups: [{title, segments: [{size_bytes, …}]}]; width × height: pixels there are; leastBytes: of a bar that has to fit in
- * a row too. The scale is the largest picture that fits; where there are more groups than rows it is higher than asked for. Out:
+/* Pure. groups: [{title, segments: [{size_bytes, …}]}]; width × height: pixels there are; leastBytes: of a bar that has
+   to fit in
+ * a row too. The scale is the largest picture that fits; where there are more groups than rows it is higher than asked
+ * for. Out:
  * {scale: bytes a pixel, places: [{segment, group, row, x, width}], rowCount, rowPx}. */
 export function laySegments(groups, { width, height, leastBytes = 0 }) {
-  const most = groups.flatMap(({ segments }) => segments).reduce((max, { size_bytes: size }) => Math.max(max, size), Math.max(1, leastBytes));
+  const most = groups
+    .flatMap(({ segments }) => segments)
+    .reduce((max, { size_bytes: size }) => Math.max(max, size), Math.max(1, leastBytes));
   const rows = Math.max(groups.length, Math.floor(height / (ROW_PX + GAP_PX)));
   const isTooMuch = (scale) => rowsAt(groups, scale, width).rowCount > rows;
   let low = most / width;
@@ -64,7 +69,11 @@ export function laySegments(groups, { width, height, leastBytes = 0 }) {
 }
 
 /* Pure: pixels that the names of the groups take. */
-const leftOf = (groups) => Math.min(LEFT_MAX_PX, groups.reduce((most, { title }) => Math.max(most, title.length * LETTER_PX + 10), LEFT_PX));
+const leftOf = (groups) =>
+  Math.min(
+    LEFT_MAX_PX,
+    groups.reduce((most, { title }) => Math.max(most, title.length * LETTER_PX + 10), LEFT_PX),
+  );
 
 /* Pure: a box of each piece, {piece, segment, x, y, width, height, isSecond}, and of each segment. */
 function boxesOf({ places, scale, rowPx }, left, top) {
@@ -78,32 +87,54 @@ function boxesOf({ places, scale, rowPx }, left, top) {
     for (const piece of segment.pieces) {
       isSecond = piece.kind !== 'hole' && piece.category === last ? !isSecond : false;
       last = piece.category;
-      pieces.push({ piece, segment, isSecond, x: left + x + piece.offset_bytes / scale, y, width: Math.max(0.5, piece.size_bytes / scale), height: rowPx });
+      pieces.push({
+        piece,
+        segment,
+        isSecond,
+        x: left + x + piece.offset_bytes / scale,
+        y,
+        width: Math.max(0.5, piece.size_bytes / scale),
+        height: rowPx,
+      });
     }
   }
   return { segments, pieces };
 }
 
 /* The last one that is there: what is drawn last lies on top. */
-const pieceAt = (pieces, { x, y }) => pieces.findLastIndex((box) => x >= box.x - 0.5 && x < box.x + box.width + 0.5 && y >= box.y && y < box.y + box.height);
+const pieceAt = (pieces, { x, y }) =>
+  pieces.findLastIndex(
+    (box) => x >= box.x - 0.5 && x < box.x + box.width + 0.5 && y >= box.y && y < box.y + box.height,
+  );
 
-/* actions: onHover(piece, segment, mark), onLeave(), onPick(piece), sentence({piece, segment}), idOf(piece) → of what can be pinned,
- * or null. Data: {groups, request: {bytes, fits_bytes} or null, hole: {address, is_usable} of the piece that is named, or
- * null, label}.
+/* actions: onHover(piece, segment, mark), onLeave(), onPick(piece), sentence({piece, segment}), idOf(piece) → of what
+   can be pinned,
+ * or null. Data: {groups, request: {bytes, fits_bytes} or null, hole: {address, is_usable} of the piece that is named,
+ * or null, label}.
  * Out: {node, width, draw(data), setPinned(id), drawing(), destroy()}. */
 export function createSegmentMap(actions) {
   let data = null;
   let laid = null;
   let boxes = { segments: [], pieces: [] };
   let [hover, pinned] = [-1, null];
-  const layers = createLayers({ name: 'segment-map', isReady: () => data != null, paint, paintOver, onSize: () => data && lay() });
+  const layers = createLayers({
+    name: 'segment-map',
+    isReady: () => data != null,
+    paint,
+    paintOver,
+    onSize: () => data && lay(),
+  });
   const plot = el('div', { class: 'segment-plot' }, layers.nodes);
   const top = () => (data.request ? REQUEST_PX + 2 * GAP_PX : 0);
   const left = () => leftOf(data?.groups ?? []);
   function lay() {
     const { width, height } = layers.size;
     if (width <= left() || height <= 0) return;
-    laid = laySegments(data.groups, { width: width - left() - 2, height: height - top() - 2, leastBytes: data.request?.bytes });
+    laid = laySegments(data.groups, {
+      width: width - left() - 2,
+      height: height - top() - 2,
+      leastBytes: data.request?.bytes,
+    });
     boxes = boxesOf(laid, left(), top());
     /* More groups than there is room for: the picture is higher, and is scrolled. */
     const needed = top() + laid.rowCount * (laid.rowPx + GAP_PX);
@@ -148,9 +179,14 @@ export function createSegmentMap(actions) {
     for (const box of boxes.pieces) paintPiece(context, box);
     context.strokeStyle = token('control');
     context.lineWidth = 1;
-    for (const { x, y, width, height } of boxes.segments) if (width > 3) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+    for (const { x, y, width, height } of boxes.segments)
+      if (width > 3) context.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
     /* In the colour of a request that failed only if that could have been put there. */
-    paintHole(context, boxes.pieces.find(({ piece }) => piece.kind === 'hole' && piece.address === data.hole?.address), data.hole?.is_usable);
+    paintHole(
+      context,
+      boxes.pieces.find(({ piece }) => piece.kind === 'hole' && piece.address === data.hole?.address),
+      data.hole?.is_usable,
+    );
   }
   function paintOver(context) {
     const own = pinned == null ? [] : boxes.pieces.filter(({ piece }) => actions.idOf(piece) === pinned);
@@ -210,7 +246,12 @@ function paintHole(context, box, isFailed) {
   const size = bytes(box.piece.size_bytes);
   context.font = `600 12px ${token('sans')}`;
   const isRoomy = context.measureText(`largest free piece ${size}`).width < box.width - 12;
-  paintWords(context, isRoomy ? `largest free piece ${size}` : size, { x: box.x + 6, y: box.y + box.height / 2, width: box.width - 10 }, 600);
+  paintWords(
+    context,
+    isRoomy ? `largest free piece ${size}` : size,
+    { x: box.x + 6, y: box.y + box.height / 2, width: box.width - 10 },
+    600,
+  );
 }
 
 /* What was asked for, and of it what the largest piece has. */
@@ -229,7 +270,12 @@ function paintRequest(context, { bytes: asked, fits_bytes: fits }, scale, x, all
   const words = bytes(asked);
   const wide = context.measureText(words).width;
   const isBeside = x + width + 8 + wide < all;
-  paintWords(context, words, { x: isBeside ? x + width + 8 : x + 8, y: middle, width: isBeside ? wide : width - 12 }, 600);
+  paintWords(
+    context,
+    words,
+    { x: isBeside ? x + width + 8 : x + 8, y: middle, width: isBeside ? wide : width - 12 },
+    600,
+  );
   context.fillStyle = token('text2');
   paintWords(context, 'failed request', { x: 0, y: middle, width: x - 4 });
 }

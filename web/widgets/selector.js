@@ -11,9 +11,15 @@ import { comboField, createListbox } from './listbox.js';
 const ASK_AFTER_MS = 120;
 let serial = 0;
 
-/* What opens below a selector: a field and the options that it finds. current: what holds now; choose(option), close(isFocusBack). Out: {node, start(), destroy()}. */
+/* What opens below a selector: a field and the options that it finds. current: what holds now; choose(option),
+   close(isFocusBack). Out: {node, start(), destroy()}. */
 function createPopup({ id, title, load, current, choose, close }) {
-  const input = comboField({ 'aria-expanded': 'true', 'aria-controls': `${id}-list`, class: 'selector-input', placeholder: `Find a ${title}` });
+  const input = comboField({
+    'aria-expanded': 'true',
+    'aria-controls': `${id}-list`,
+    class: 'selector-input',
+    placeholder: `Find a ${title}`,
+  });
   const list = createListbox({
     id,
     input,
@@ -42,7 +48,12 @@ function createPopup({ id, title, load, current, choose, close }) {
           : '',
     );
     foot.hidden = foot.textContent === '';
-    list.activateRound(Math.max(0, options.findIndex((option) => option.id === current.id)));
+    list.activateRound(
+      Math.max(
+        0,
+        options.findIndex((option) => option.id === current.id),
+      ),
+    );
     if (isTaken) take();
     isTaken = false;
   };
@@ -161,12 +172,7 @@ export function createSelector({ title, load, onChoose }) {
       if (next.count <= 1) {
         fill(
           node,
-          el(
-            'span',
-            { class: 'selector-plain' },
-            el('span', { class: 'hidden' }, `${title}: `),
-            name(next.label),
-          ),
+          el('span', { class: 'selector-plain' }, el('span', { class: 'hidden' }, `${title}: `), name(next.label)),
         );
         return;
       }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sets.js: the colours of what has no category: files, lines of code, call sites, programs, ops, jobs, A and B. None of them
- * is a colour of a category, so that one colour has one meaning. */
+ * sets.js: the colours of what has no category: files, lines of code, call sites, programs, ops, jobs, A and B. None of
+ * them is a colour of a category, so that one colour has one meaning. */
 
 import { token } from '../lib/theme.js';
 

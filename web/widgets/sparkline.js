@@ -13,14 +13,22 @@ export function sparkPath(values, width = WIDTH, height = HEIGHT) {
   const low = Math.min(0, ...values);
   const scale = (height - 2) / (top - Math.min(0, low));
   const y = (value) => (height - 1 - (value - Math.min(0, low)) * scale).toFixed(1);
-  const steps = values.map((value, at) => `L${(at * wide).toFixed(1)} ${y(value)}L${((at + 1) * wide).toFixed(1)} ${y(value)}`);
+  const steps = values.map(
+    (value, at) => `L${(at * wide).toFixed(1)} ${y(value)}L${((at + 1) * wide).toFixed(1)} ${y(value)}`,
+  );
   return `M0 ${y(0)}${steps.join('')}L${width} ${y(0)}Z`;
 }
 
 export function sparkline(values, label) {
   return svg(
     'svg',
-    { class: 'sparkline', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label },
+    {
+      class: 'sparkline',
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      preserveAspectRatio: 'none',
+      role: 'img',
+      'aria-label': label,
+    },
     svg('path', { d: sparkPath(values) }),
   );
 }

@@ -30,14 +30,18 @@ export function stackUp(parts, columns) {
   });
 }
 
-/* Pure: whether columns can stand at these times, each as wide as the time to the next: they ascend, and none is too narrow to
+/* Pure: whether columns can stand at these times, each as wide as the time to the next: they ascend, and none is too
+   narrow to
  * be seen. */
 export function areApart(times) {
   const whole = times.at(-1) - times[0];
-  return times.length > 1 && times.slice(1).every((time, at) => time - times[at] >= whole * LEAST_SHARE && time > times[at]);
+  return (
+    times.length > 1 && times.slice(1).every((time, at) => time - times[at] >= whole * LEAST_SHARE && time > times[at])
+  );
 }
 
-/* Pure: edges of the columns as shares of the width, one more than there are columns: at times that are apart, the last one as
+/* Pure: edges of the columns as shares of the width, one more than there are columns: at times that are apart, the last
+   one as
  * wide as they are on the average; else all of one width. */
 export function edgesOf(columns, times) {
   const isTimed = times?.length === columns && areApart(times);
@@ -54,9 +58,15 @@ export function columnAt(x, width, edges) {
 }
 
 /* In: sentence(column), onHover(column, mark), onLeave(), onPick(column); keys: what they do.
- * Out: {node, draw({parts: [{fill(), values}], names, times: where columns stand, or none, isBytes, label}), mark({a, b}),
- * drawing(), destroy()}. */
-export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arrow keys move, Enter chooses A, then B.' }) {
+ * Out: {node, draw({parts: [{fill(), values}], names, times: where columns stand, or none, isBytes, label}), mark({a,
+ * b}), drawing(), destroy()}. */
+export function createStacked({
+  sentence,
+  onHover,
+  onLeave,
+  onPick,
+  keys = 'Arrow keys move, Enter chooses A, then B.',
+}) {
   let data = { parts: [], names: [], isBytes: true, label: '' };
   let tops = [];
   let edges = [0];
@@ -75,7 +85,12 @@ export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arro
   const left = (at) => LEFT_PX + (size.width - LEFT_PX) * edges[at];
   const max = () => Math.max(1, ...(tops.at(-1) ?? [1]));
   const y = (value) => size.height - BOTTOM_PX - ((size.height - TOP_PX - BOTTOM_PX) * value) / max();
-  const boxOf = (at) => ({ x: left(at), y: TOP_PX, width: left(at + 1) - left(at), height: size.height - TOP_PX - BOTTOM_PX });
+  const boxOf = (at) => ({
+    x: left(at),
+    y: TOP_PX,
+    width: left(at + 1) - left(at),
+    height: size.height - TOP_PX - BOTTOM_PX,
+  });
 
   function paint(context) {
     paintAxis(context, { ...data, size, y, max: max() });
@@ -91,7 +106,11 @@ export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arro
         context.fillRect(from, y(high), Math.max(1, to - from - gap), Math.max(0.5, y(low) - y(high)));
       }
     }
-    (edges.every((edge, at) => Math.abs(edge * columns() - at) < 1e-6) ? paintNames : paintApart)(context, { names: data.names, left, size });
+    (edges.every((edge, at) => Math.abs(edge * columns() - at) < 1e-6) ? paintNames : paintApart)(context, {
+      names: data.names,
+      left,
+      size,
+    });
   }
   function paintOver(context) {
     if (hover >= 0) {
@@ -116,7 +135,13 @@ export function createStacked({ sentence, onHover, onLeave, onPick, keys = 'Arro
     setHover(-1);
     onLeave();
   };
-  const keyboard = createKeyboardList({ label: '', sentence: (item) => sentence(item.at), onMove: show, onEnter: onPick, onLeave: leave });
+  const keyboard = createKeyboardList({
+    label: '',
+    sentence: (item) => sentence(item.at),
+    onMove: show,
+    onEnter: onPick,
+    onLeave: leave,
+  });
   plot.append(keyboard.node);
   layers.watch(plot);
   bindMarks(plot, {
@@ -179,7 +204,8 @@ function decimals(step, unit) {
 }
 
 /* Enough of them to know how wide names are. */
-const sampled = (names) => names.filter((_, at) => at % Math.ceil(names.length / MEASURED) === 0 || at === names.length - 1);
+const sampled = (names) =>
+  names.filter((_, at) => at % Math.ceil(names.length / MEASURED) === 0 || at === names.length - 1);
 
 function paintNames(context, { names, left, size }) {
   context.font = `12px ${token('sans')}`;

@@ -19,9 +19,9 @@ const LETTER_PX = 7.3;
 const byBirth = (a, b) => a.from - b.from || b.to - a.to || b.bytes - a.bytes;
 
 /* Pure. base: {steps[], stack: [{name, values[], tone: token of its colour; without one it is a category}]} of a curve;
- * items: buffers [{id, name, bytes, category: name of the part of the stack that counts it, from, to}], each of which lives in
- * steps [from, to). Out: bands from the bottom, [{item | null, category, tone, isSecond, first: index of a step, low[],
- * high[]}]. */
+ * items: buffers [{id, name, bytes, category: name of the part of the stack that counts it, from, to}], each of which
+ * lives in steps [from, to). Out: bands from the bottom, [{item | null, category, tone, isSecond, first: index of a
+ * step, low[], high[]}]. */
 export function layStripes({ steps, stack }, items) {
   const from = (step) => lastBefore(steps.length, (at) => steps[at] < step) + 1;
   const top = new Float64Array(steps.length);
@@ -40,31 +40,52 @@ export function layStripes({ steps, stack }, items) {
     .map((item) => ({ item, first: from(item.from), end: from(item.to), own: taken.get(item.category) }))
     .filter(({ first, end, own }) => own && end > first);
   for (const { item, first, end, own } of laid) for (let at = first; at < end; at++) own[at] += item.bytes;
-  const rests = stack.map(({ name, values, tone }) => ({ category: name, tone, values: Float64Array.from(values, (value, at) => Math.max(0, value - taken.get(name)[at])) }));
+  const rests = stack.map(({ name, values, tone }) => ({
+    category: name,
+    tone,
+    values: Float64Array.from(values, (value, at) => Math.max(0, value - taken.get(name)[at])),
+  }));
   /* What of the rest is always there lies at the bottom, what comes and goes at the top. */
   for (const rest of rests) {
     rest.least = rest.values.length ? rest.values.reduce((a, b) => Math.min(a, b)) : 0;
-    if (rest.least > 0) lay({ item: null, category: rest.category, tone: rest.tone, isSecond: false, first: 0 }, new Float64Array(steps.length).fill(rest.least));
+    if (rest.least > 0)
+      lay(
+        { item: null, category: rest.category, tone: rest.tone, isSecond: false, first: 0 },
+        new Float64Array(steps.length).fill(rest.least),
+      );
   }
   for (const { item, first, end } of laid) {
     /* Small ones between two large ones do not bring these to one tone. */
     const kind = `${item.category} ${item.bytes >= large}`;
     const isSecond = !(last.get(kind) ?? true);
     last.set(kind, isSecond);
-    lay({ item, category: item.category, tone: tones.get(item.category), isSecond, first }, new Float64Array(end - first).fill(item.bytes));
+    lay(
+      { item, category: item.category, tone: tones.get(item.category), isSecond, first },
+      new Float64Array(end - first).fill(item.bytes),
+    );
   }
   for (const { category, tone, values, least } of rests)
-    if (values.some((value) => value > least)) lay({ item: null, category, tone, isSecond: false, first: 0 }, values.map((value) => value - least));
+    if (values.some((value) => value > least))
+      lay(
+        { item: null, category, tone, isSecond: false, first: 0 },
+        values.map((value) => value - least),
+      );
   return bands;
 }
 
 /* The band at a step and a height in bytes, or null. */
 export function bandAt({ steps, stripes }, step, byte) {
   const at = lastBefore(steps.length, (index) => steps[index] <= step);
-  return stripes.find(({ first, low, high }) => at >= first && at < first + low.length && byte >= low[at - first] && byte < high[at - first]) ?? null;
+  return (
+    stripes.find(
+      ({ first, low, high }) =>
+        at >= first && at < first + low.length && byte >= low[at - first] && byte < high[at - first],
+    ) ?? null
+  );
 }
 
-/* Pixels of steps and of bytes: both axes are even, and a plot asks for each place of thousands of edges. Steps are measured
+/* Pixels of steps and of bytes: both axes are even, and a plot asks for each place of thousands of edges. Steps are
+   measured
  * from what is in view: they may be picoseconds. */
 function scaleOf(u, { from, to }) {
   const line = (axis, low, high) => {
@@ -74,7 +95,8 @@ function scaleOf(u, { from, to }) {
   return { x: line('x', from, to + 1), y: line('y', 0, 1024) };
 }
 
-/* Both edges of a band in view, stepped: the upper from left to right, the lower back; isSeen: somewhere it is half a pixel
+/* Both edges of a band in view, stepped: the upper from left to right, the lower back; isSeen: somewhere it is half a
+   pixel
  * high at least; and the widest room in it that is at least leastPx high, {x, y, width, height}, or null. */
 function outline({ x, y }, { steps, from, to, lastStep }, { first, low, high }, leastPx = Infinity) {
   const above = [];
@@ -90,7 +112,8 @@ function outline({ x, y }, { steps, from, to, lastStep }, { first, low, high }, 
     below.push([end, bottom]);
     if (leastPx === Infinity) return;
     const both = room && [Math.max(room.y, top), Math.min(room.y + room.height, bottom)];
-    if (both && both[1] - both[0] >= leastPx) room = { ...room, y: both[0], height: both[1] - both[0], width: end - room.x };
+    if (both && both[1] - both[0] >= leastPx)
+      room = { ...room, y: both[0], height: both[1] - both[0], width: end - room.x };
     else room = bottom - top >= leastPx ? { x: begin, y: top, width: end - begin, height: bottom - top } : null;
     if (room && (!widest || room.width > widest.width)) widest = room;
   };
@@ -142,7 +165,11 @@ function paintLabel(ctx, { x, y, width, height }, band, ratio) {
   const source = item.source ? `  ${baseName(item.source)}` : '';
   const name = visible(item.name);
   ctx.font = `${12 * ratio}px ${token('mono')}`;
-  ctx.fillText(name.length + source.length <= letters ? name + source : cutMiddle(name, letters), x + 13 * ratio + wide, middle);
+  ctx.fillText(
+    name.length + source.length <= letters ? name + source : cutMiddle(name, letters),
+    x + 13 * ratio + wide,
+    middle,
+  );
 }
 
 /* Pure: does it keep its colour? lit: ids that are pinned, or null; isPart: only what a filter chose has a stripe. */
@@ -192,7 +219,8 @@ export function paintStripeNames(u, data, ratio) {
   ctx.restore();
 }
 
-/* What lies between the stripes and a line above them, gap: {first, low, high, words} of `data`, or none: named once where there
+/* What lies between the stripes and a line above them, gap: {first, low, high, words} of `data`, or none: named once
+   where there
  * is most room, if no other words stand there. taken: [{x, y: bottom, wide, high}]. */
 export function paintGapName({ ctx, ...u }, data, taken, ratio) {
   const room = data.gap && outline(scaleOf(u, data), data, data.gap, LABEL_HIGH_PX * ratio).room;
@@ -201,7 +229,10 @@ export function paintGapName({ ctx, ...u }, data, taken, ratio) {
   ctx.font = `${12 * ratio}px ${token('sans')}`;
   const wide = ctx.measureText(data.gap.words).width;
   const [right, top] = [room.x + room.width - 6 * ratio, room.y + 3 * ratio];
-  const isTaken = taken.some(({ x, y, wide: other, high }) => x < right && x + other > right - wide && y > top && y - high < top + LABEL_HIGH_PX * ratio);
+  const isTaken = taken.some(
+    ({ x, y, wide: other, high }) =>
+      x < right && x + other > right - wide && y > top && y - high < top + LABEL_HIGH_PX * ratio,
+  );
   if (wide <= room.width - 12 * ratio && !isTaken) {
     ctx.fillStyle = token('text2');
     ctx.textAlign = 'right';
@@ -211,13 +242,17 @@ export function paintGapName({ ctx, ...u }, data, taken, ratio) {
   ctx.restore();
 }
 
-/* Edges around the stripes with these ids, in the accent if they are pinned; of one that is less than half a pixel high a line. */
+/* Edges around the stripes with these ids, in the accent if they are pinned; of one that is less than half a pixel high
+   a line. */
 export function paintLit(u, data, ids, isPinned, ratio) {
   const { ctx } = u;
   for (const band of data.stripes.filter(({ item }) => item && ids.has(item.id))) {
     const { points } = edgesOf(u, data, band);
     if (points.length === 0) continue;
-    for (const [colour, wide] of [['panel', 4], [isPinned ? 'accent' : 'text', 2]]) {
+    for (const [colour, wide] of [
+      ['panel', 4],
+      [isPinned ? 'accent' : 'text', 2],
+    ]) {
       ctx.strokeStyle = token(colour);
       ctx.lineWidth = wide * ratio;
       fillPoints(ctx, points);

@@ -13,8 +13,8 @@ export const buffersKey = (id) => `b:${id}`;
 export const mergedKey = (order, at) => `m:${order}:${at}`;
 
 /* In: order, sentence(bar), onHover(key, bar, mark), onLeave(), onPin(bar), onZoom(bar) by a double click.
- * Out: {node, draw(bars, label, whole), mark({hover, pin, rankOf, runs}), repaint, width}. hover, pin: keys; runs(rects, order):
- * the boxes of a pinned group, if one is. */
+ * Out: {node, draw(bars, label, whole), mark({hover, pin, rankOf, runs}), repaint, width}. hover, pin: keys;
+ * runs(rects, order): the boxes of a pinned group, if one is. */
 export function createStrip({ order, sentence, onHover, onLeave, onPin, onZoom = null }) {
   let bars = [];
   let whole = 0; // what the width stands for, if it is more than the bars

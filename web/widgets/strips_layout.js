@@ -36,7 +36,10 @@ export function joinMerged(bars) {
 /* `ratio` is device pixels per CSS pixel. Widths add up to `width`, or to the bars' part of `whole`; a bar has at least
  * one device pixel. */
 export function layOut(bars, order, width, ratio, whole = 0) {
-  const total = Math.max(whole, bars.reduce((sum, bar) => sum + weigh(bar, order), 0));
+  const total = Math.max(
+    whole,
+    bars.reduce((sum, bar) => sum + weigh(bar, order), 0),
+  );
   if (total <= 0) return [];
   const device = Math.round(width * ratio);
   let before = 0;
@@ -90,9 +93,7 @@ export function dataShare(bar) {
 export function barOf(rects, id, rank) {
   const own = rects.findIndex(({ bar }) => bar.id === id);
   if (own >= 0 || rank == null) return own;
-  return rects.findIndex(
-    ({ bar }) => bar.id == null && rank >= bar.first_rank && rank < bar.first_rank + bar.count,
-  );
+  return rects.findIndex(({ bar }) => bar.id == null && rank >= bar.first_rank && rank < bar.first_rank + bar.count);
 }
 
 /* Width to ask the daemon for: rounded up to 64, so that a small resize asks nothing new. */

@@ -69,8 +69,7 @@ function notches(context, rects) {
     if (bar.id != null || width < 3) continue;
     const wide = width < 9 ? 1 : NOTCH_PX;
     const cuts = width < 6 ? [1 / 2] : [1 / 3, 2 / 3];
-    for (const share of cuts)
-      context.fillRect(Math.round(x + share * width - wide / 2), 0, wide, NOTCH_PX * 2);
+    for (const share of cuts) context.fillRect(Math.round(x + share * width - wide / 2), 0, wide, NOTCH_PX * 2);
   }
 }
 

@@ -9,20 +9,23 @@
  *     columns: [
  *       { key: 'size', title: 'Size, GiB', width: 6, isNumber: true, sortKey: 'size',
  *         cell: (row) => figure(row.bytes), copy: ['size_bytes', (row) => row.bytes] },
- *       { key: 'name', title: 'Name', sortKey: 'name', cell: (row) => name(row.name), copy: ['name', (row) => row.name] },
+ *       { key: 'name', title: 'Name', sortKey: 'name', cell: (row) => name(row.name), copy: ['name', (row) => row.name]
+ * },
  *     ],
  *     source: pagedRows({ count: 391, first: rows, ask: (offset, limit, signal) => … }),   or localRows(rows)
  *     sort: '-size',
- *     foot: { rest: { values: { size: figure(1) }, text: '354 buffers, left out by the filter' }, text: '37 of 391 …' },
+ *     foot: { rest: { values: { size: figure(1) }, text: '354 buffers, left out by the filter' }, text: '37 of 391 …'
+ * },
  *   });
  *
- * A column: `width` in rem, and `wide` where there is room, else it shares what is left; `sortKey` if its header sorts; `isHidden`: off until
- * the reader turns it on; `card`: "figure", "title" or "line", its place on the cards of a phone, where the
- * others are left out; `isTree`: carries the arrow of groups; `className` of header and cells;
- * `explain`: the word before the row's id in the key of explain.js; `value(row)` for sortRows of local rows; `copy`: [name with its unit, text or number of a row].
- * A row has an `id`; sources are in table_rows.js. With a source of groups the table is a treegrid.
- * Keys: arrows, Page, Home, End, Ctrl+Home, Ctrl+End; Enter pins, and opens a group, sorts at a header (Shift: as
- * second key); Shift+arrows choose rows; Shift+← → at a header change its width; Ctrl+C copies. */
+ * A column: `width` in rem, and `wide` where there is room, else it shares what is left; `sortKey` if its header sorts;
+ * `isHidden`: off until the reader turns it on; `card`: "figure", "title" or "line", its place on the cards of a phone,
+ * where the others are left out; `isTree`: carries the arrow of groups; `className` of header and cells;
+ * `explain`: the word before the row's id in the key of explain.js; `value(row)` for sortRows of local rows; `copy`:
+ * [name with its unit, text or number of a row]. A row has an `id`; sources are in table_rows.js. With a source of
+ * groups the table is a treegrid. Keys: arrows, Page, Home, End, Ctrl+Home, Ctrl+End; Enter pins, and opens a group,
+ * sorts at a header (Shift: as second key); Shift+arrows choose rows; Shift+← → at a header change its width; Ctrl+C
+ * copies. */
 
 import { nextFrame } from '../lib/activity.js';
 import { tellApart } from '../lib/apart.js';
@@ -38,7 +41,8 @@ const PRINTED_ROWS = 50;
 const FOUND_WITHIN = 20000;
 
 /* kind: [one, many]; onHover(row, mark, isFocus), onLeave(), onPin(row, isChosenByKey), onSort(text),
- * onMenu(row, {x, y}: of the window, giveBack()): the menu of a row, onWaiting() → nodes for rows that are not here yet. Out: see the end of this function. */
+ * onMenu(row, {x, y}: of the window, giveBack()): the menu of a row, onWaiting() → nodes for rows that are not here
+ * yet. Out: see the end of this function. */
 export function createTable(options) {
   const { kind = ['row', 'rows'], onHover = () => {}, onLeave = () => {}, onPin = () => {} } = options;
   const [body, foot] = ['tbody', 'tfoot'].map((tag) => el(tag, { role: 'rowgroup' }));
@@ -63,7 +67,10 @@ export function createTable(options) {
     isPrinting: false,
     onPin,
   };
-  const chosen = createChosen(() => state.source, () => relight(state));
+  const chosen = createChosen(
+    () => state.source,
+    () => relight(state),
+  );
   state.chosen = chosen;
   const header = createHeader({
     state,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table_columns.js: the columns of a table, from those that the answer names (`columns` of a table's answer: title, unit,
- * type, help, field of a row, head in CSV) and what a page draws in its own way.
+ * table_columns.js: the columns of a table, from those that the answer names (`columns` of a table's answer: title,
+ * unit, type, help, field of a row, head in CSV) and what a page draws in its own way.
  *
  *   table.show({ columns: tableColumns(data.columns, {
  *     size: { in: unitOf(largest), width: 6.75, card: 'figure', explain: 'size' },   in: the one unit of its bytes
@@ -10,9 +10,9 @@
  *   }), … });
  *   createFilter({ fields: () => filterFields(said?.columns ?? [], valuesOf), … });
  *
- * They stand in the page's order, under the answer's name (else its field); one that the page does not name stands behind them. What the
- * page says takes the place of what follows from the answer; the members are those of table.js. `value(row)`: what is
- * drawn and copied, if it is not the field. */
+ * They stand in the page's order, under the answer's name (else its field); one that the page does not name stands
+ * behind them. What the page says takes the place of what follows from the answer; the members are those of table.js.
+ * `value(row)`: what is drawn and copied, if it is not the field. */
 
 import { el, figure, name } from '../lib/dom.js';
 import { bytesInColumn, count, duration, exactBytes, percent, unitName } from '../lib/format.js';
@@ -43,7 +43,8 @@ const LETTER_REM = 0.49; // of the monospaced letters of names
 const ASIDE_REM = 1;
 
 /* Pure: `wide` of a column of such names: the longest of them is whole. */
-export const roomFor = (names) => ASIDE_REM + LETTER_REM * names.reduce((most, text) => Math.max(most, text?.length ?? 0), 0);
+export const roomFor = (names) =>
+  ASIDE_REM + LETTER_REM * names.reduce((most, text) => Math.max(most, text?.length ?? 0), 0);
 
 const keyOf = (said) => said.name || said.field;
 
@@ -76,4 +77,6 @@ export function tableColumns(columns, own) {
 
 /* Fields of filter.js. valuesOf(name) → what it proposes, or null. */
 export const filterFields = (columns, valuesOf) =>
-  columns.filter((said) => said.name && said.help).map((said) => ({ name: said.name, says: said.help, values: valuesOf(said.name) }));
+  columns
+    .filter((said) => said.name && said.help)
+    .map((said) => ({ name: said.name, says: said.help, values: valuesOf(said.name) }));

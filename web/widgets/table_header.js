@@ -24,20 +24,26 @@ export function createHeader({ state, onSort, onColumns }) {
   const shown = () => columns.filter(isOn);
   const widthOf = (column) => widths.get(column.key) ?? column.width ?? null;
 
-  /* Columns of a width keep it, or grow to `wide` where there is room; the others share the rest, and are never narrower than
-   * `min`. All that grow, also a column of the rest unless its `wide` is less than that, have an equal part of the room. */
+  /* Columns of a width keep it, or grow to `wide` where there is room; the others share the rest, and are never
+     narrower than
+   * `min`. All that grow, also a column of the rest unless its `wide` is less than that, have an equal part of the
+   * room. */
   const drawWidths = () => {
     const list = shown();
     const leastOf = (column) => widthOf(column) ?? column.min ?? LEAST_REM;
     const min = list.reduce((sum, column) => sum + leastOf(column), 0);
-    const isGrowing = (column) => !widths.has(column.key) && (column.wide == null ? widthOf(column) == null : column.wide > leastOf(column));
+    const isGrowing = (column) =>
+      !widths.has(column.key) && (column.wide == null ? widthOf(column) == null : column.wide > leastOf(column));
     const growing = list.filter(isGrowing).length;
     fill(
       columnsNode,
       list.map((column) => {
         const node_ = el('col', {});
         const rem = widthOf(column);
-        if (rem != null) node_.style.width = isGrowing(column) ? `clamp(${rem}rem, ${rem}rem + (100cqw - ${min}rem) / ${growing}, ${column.wide}rem)` : `${rem}rem`;
+        if (rem != null)
+          node_.style.width = isGrowing(column)
+            ? `clamp(${rem}rem, ${rem}rem + (100cqw - ${min}rem) / ${growing}, ${column.wide}rem)`
+            : `${rem}rem`;
         return node_;
       }),
     );
@@ -111,7 +117,10 @@ function headerCell(column, at, sort, { sortBy, setWidth }) {
       'aria-colindex': String(at + 1),
       'aria-sort': direction,
       'data-rank': rank > 0 ? String(rank + 1) : null,
-      title: [column.hint, column.sortKey && 'Click to sort; Shift+click to add a second order.'].filter(Boolean).join('\n') || null,
+      title:
+        [column.hint, column.sortKey && 'Click to sort; Shift+click to add a second order.']
+          .filter(Boolean)
+          .join('\n') || null,
       on: {
         click: (event) => {
           if (!event.target.closest('.grid-edge')) sortBy(at, event.shiftKey);
@@ -134,7 +143,9 @@ function edge(cell, onWidth) {
     const { width } = cell.getBoundingClientRect();
     const move = (moved) => onWidth(width + moved.clientX - from);
     handle.addEventListener('pointermove', move);
-    handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), { once: true });
+    handle.addEventListener('lostpointercapture', () => handle.removeEventListener('pointermove', move), {
+      once: true,
+    });
   });
   return handle;
 }

@@ -31,7 +31,8 @@ export function pagedRows({ count, first = null, pageRows = PAGE_ROWS, ask, onPr
   let hear = () => {};
   let takeBack = null;
   let wanted = [0, 0];
-  if (first) for (let at = 0; at < first.length; at += pageRows) pages.set(at / pageRows, first.slice(at, at + pageRows));
+  if (first)
+    for (let at = 0; at < first.length; at += pageRows) pages.set(at / pageRows, first.slice(at, at + pageRows));
 
   /* A page that holds less than it should is only the beginning of one. */
   const isWhole = (page) => (pages.get(page)?.length ?? 0) >= Math.min(pageRows, count - page * pageRows);
@@ -91,8 +92,8 @@ export function pagedRows({ count, first = null, pageRows = PAGE_ROWS, ask, onPr
 }
 
 /* groups: a source of group rows {id, count, …}; membersOf(group) → a source of the rows in it. Rows get
- * `level`, `setSize`, `position`, and groups `isGroup` and `isOpen`; one with `isSingle` is a row by itself, and does not
- * open. */
+ * `level`, `setSize`, `position`, and groups `isGroup` and `isOpen`; one with `isSingle` is a row by itself, and does
+ * not open. */
 export function groupedRows({ groups, membersOf }) {
   const open = new Map();
   let hear = () => {};
@@ -136,7 +137,14 @@ export function groupedRows({ groups, membersOf }) {
       const row = member < 0 ? groups.at(group) : members.at(member);
       if (!row) return null;
       return member < 0
-        ? { ...row, isGroup: !row.isSingle, isOpen: members != null, level: 1, setSize: groups.count, position: group + 1 }
+        ? {
+            ...row,
+            isGroup: !row.isSingle,
+            isOpen: members != null,
+            level: 1,
+            setSize: groups.count,
+            position: group + 1,
+          }
         : { ...row, level: 2, setSize: members.count, position: member + 1 };
     },
     parentOf(index) {
@@ -184,12 +192,7 @@ const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 function heights({ count, rowPx, viewPx }) {
   const natural = count * rowPx;
   const whole = Math.min(natural, TALLEST_PX);
-  return {
-    natural,
-    whole,
-    naturalEnd: Math.max(0, natural - viewPx),
-    end: Math.max(0, whole - viewPx),
-  };
+  return { natural, whole, naturalEnd: Math.max(0, natural - viewPx), end: Math.max(0, whole - viewPx) };
 }
 
 /* size: {count, rowPx, viewPx}. Scroll position ↔ position among all rows, both in pixels. */

@@ -14,17 +14,17 @@ export function formatSort(keys) {
 }
 
 /* A key of an order is that of a column under any of its names. */
-const isOf = (column) => ({ key }) => key === column.sortKey || column.aliases?.includes(key);
+const isOf =
+  (column) =>
+  ({ key }) =>
+    key === column.sortKey || column.aliases?.includes(key);
 
 /* The order after a click on the header of `column`: largest first for figures, then reversed;
  * `isAdded` (Shift) keeps the first key and makes the column the second. */
 export function nextSort(text, column, isAdded = false) {
   const keys = parseSort(text);
   const at = keys.findIndex(isOf(column));
-  const own = {
-    key: column.sortKey,
-    isDescending: at < 0 ? Boolean(column.isNumber) : !keys[at].isDescending,
-  };
+  const own = { key: column.sortKey, isDescending: at < 0 ? Boolean(column.isNumber) : !keys[at].isDescending };
   if (!isAdded) return formatSort([{ ...own, isDescending: at === 0 ? own.isDescending : Boolean(column.isNumber) }]);
   if (at >= 0) return formatSort(keys.map((key, index) => (index === at ? own : key)));
   return formatSort([...keys.slice(0, 1), own]);

@@ -6,7 +6,8 @@ import { count } from '../lib/format.js';
 
 let serial = 0;
 
-/* tabs: [{id, word, key}]; onChoose(id). Out: {node, set(id), setCounts({id: number}), leaveOut(ids), panelAttributes(id)}. */
+/* tabs: [{id, word, key}]; onChoose(id). Out: {node, set(id), setCounts({id: number}), leaveOut(ids),
+   panelAttributes(id)}. */
 export function createTabs({ tabs, label, onChoose }) {
   const prefix = `tabs-${++serial}`;
   const buttons = tabs.map(({ id, word, key }) =>

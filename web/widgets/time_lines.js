@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * time_lines.js: lines of bytes, or of shares, over the calendar, on our own canvas: one point where something was seen, the
- * line stays at its height until the next. Points can be marked ▲ and ▼; a limit is drawn across, points above it are red.
+ * time_lines.js: lines of bytes, or of shares, over the calendar, on our own canvas: one point where something was
+ * seen, the line stays at its height until the next. Points can be marked ▲ and ▼; a limit is drawn across, points
+ * above it are red.
  *
  * Lines differ in colour and in dash, and end in their names, so that none is told by colour alone. */
 
@@ -64,7 +65,8 @@ export function dayTicks(from, to, count) {
 const dayText = (ms) => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString().slice(0, 10) : '');
 
 /* In: sentence(point), onHover(point, mark), onLeave(), onPick(point). A point is one of pointsOf.
- * Out: {node, draw({lines: [{name, at, values, marks: {point: "up" | "down"}, }], limits: [{value, of}], isShare, label}), drawing(), destroy()}. */
+ * Out: {node, draw({lines: [{name, at, values, marks: {point: "up" | "down"}, }], limits: [{value, of}], isShare,
+ * label}), drawing(), destroy()}. */
 export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
   let data = { lines: [], limits: [], isShare: false, label: '' };
   let points = [];
@@ -72,13 +74,23 @@ export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
   let hover = -1;
   let names = []; // of the lines, as they fit
   let rightPx = RIGHT_PX;
-  const layers = createLayers({ name: 'time-lines', isReady: () => points.length > 0 && size.width > LEFT_PX + LABEL_PX && size.height > TOP_PX + BOTTOM_PX, paint, paintOver });
+  const layers = createLayers({
+    name: 'time-lines',
+    isReady: () => points.length > 0 && size.width > LEFT_PX + LABEL_PX && size.height > TOP_PX + BOTTOM_PX,
+    paint,
+    paintOver,
+  });
   const { size } = layers;
   const node = el('div', { class: 'time-lines' }, layers.nodes);
   const x = (at) => LEFT_PX + ((size.width - LEFT_PX - rightPx) * (at - extent.from)) / (extent.to - extent.from);
   const top = () => TOP_PX + (data.limits.some(({ value }) => value > extent.most) ? AWAY_PX : 0);
   const y = (value) => size.height - BOTTOM_PX - ((size.height - top() - BOTTOM_PX) * value) / extent.most;
-  const boxOf = (at) => ({ x: x(points[at].at) - POINT_PX, y: y(points[at].value) - POINT_PX, width: 2 * POINT_PX, height: 2 * POINT_PX });
+  const boxOf = (at) => ({
+    x: x(points[at].at) - POINT_PX,
+    y: y(points[at].value) - POINT_PX,
+    width: 2 * POINT_PX,
+    height: 2 * POINT_PX,
+  });
 
   function paint(context) {
     context.font = `12px ${token('sans')}`;
@@ -113,10 +125,22 @@ export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
     setHover(-1);
     onLeave();
   };
-  const keyboard = createKeyboardList({ label: '', sentence: (item) => sentence(item), onMove: show, onEnter: (at) => onPick(points[at]), onLeave: leave });
+  const keyboard = createKeyboardList({
+    label: '',
+    sentence: (item) => sentence(item),
+    onMove: show,
+    onEnter: (at) => onPick(points[at]),
+    onLeave: leave,
+  });
   node.append(keyboard.node);
   layers.watch(node);
-  bindMarks(node, { markAt: (place) => nearest(points, place, x, y), keyboard, onHover: show, onLeave: leave, onClick: (at) => onPick(points[at]) });
+  bindMarks(node, {
+    markAt: (place) => nearest(points, place, x, y),
+    keyboard,
+    onHover: show,
+    onLeave: leave,
+    onClick: (at) => onPick(points[at]),
+  });
   return {
     node,
     draw(next) {
@@ -172,7 +196,11 @@ function paintAxes(context, { extent, size, x, y, right, isShare }) {
   for (const at of dayTicks(extent.from, extent.to, Math.floor((right - LEFT_PX) / LABEL_PX))) {
     const words = dayText(at);
     const half = context.measureText(words).width / 2;
-    context.fillText(words, Math.min(Math.max(x(at), LEFT_PX + half), size.width - half - 1), size.height - BOTTOM_PX + 6);
+    context.fillText(
+      words,
+      Math.min(Math.max(x(at), LEFT_PX + half), size.width - half - 1),
+      size.height - BOTTOM_PX + 6,
+    );
   }
   context.textAlign = 'left';
 }
@@ -181,7 +209,8 @@ function shareStep(most, room) {
   return [5, 10, 20, 25, 50, 100, 200, 500].find((step) => (most / step) * 32 <= room) ?? 1000;
 }
 
-/* A solid line with its word, on the left, for lines have their names on the right; what is out of view is named at the top. */
+/* A solid line with its word, on the left, for lines have their names on the right; what is out of view is named at the
+   top. */
 function paintLimits(context, { limits, extent, y, right, isShare }) {
   context.font = `600 12px ${token('sans')}`;
   context.textBaseline = 'bottom';
@@ -200,7 +229,9 @@ function paintLimits(context, { limits, extent, y, right, isShare }) {
 }
 
 function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
-  const drawn = at.map((ms, place) => [ms, values[place], isOver[place]]).filter(([ms, value]) => ms != null && value != null);
+  const drawn = at
+    .map((ms, place) => [ms, values[place], isOver[place]])
+    .filter(([ms, value]) => ms != null && value != null);
   if (drawn.length === 0) return;
   context.strokeStyle = fill();
   context.fillStyle = fill();
@@ -221,7 +252,8 @@ function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
   }
 }
 
-/* Pure: heights of labels that are at least so far from each other, below the ones that they would lie on, but none below
+/* Pure: heights of labels that are at least so far from each other, below the ones that they would lie on, but none
+   below
  * `lowest`: those there go up. */
 export function apart(tops, least, lowest = Infinity) {
   const order = tops.map((_, at) => at).sort((a, b) => tops[a] - tops[b]);
@@ -248,7 +280,11 @@ function paintNames(context, lines, names, { size, x, y }) {
   context.font = `12px ${token('sans')}`;
   context.textBaseline = 'middle';
   context.textAlign = 'left';
-  const heights = apart(ends.map((end) => end.y), NAME_APART_PX, size.height - BOTTOM_PX - 2);
+  const heights = apart(
+    ends.map((end) => end.y),
+    NAME_APART_PX,
+    size.height - BOTTOM_PX - 2,
+  );
   ends.forEach((end, at) => {
     context.lineWidth = 4;
     context.strokeStyle = token('panel');

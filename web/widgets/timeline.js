@@ -3,7 +3,8 @@
  * is there at once; whoever owns it asks for more. Hover is an overlay; the base is drawn once.
  *
  * Data: {all: [start, end], range, x (ascending, distinct ps), end, layers, min, max, isFitted, peak:
- * {step: ps, bytes}, localPeaks, peakWords, label, striped: {steps, stripes} of stripes.js, or null}; see timeline_plot.js. */
+ * {step: ps, bytes}, localPeaks, peakWords, label, striped: {steps, stripes} of stripes.js, or null}; see
+ * timeline_plot.js. */
 
 import { el } from '../lib/dom.js';
 import { moved, zoomed } from '../lib/range.js';
@@ -18,11 +19,14 @@ export const MIN_PS = 1e6;
 const SNAP_PX = 4;
 const LEAST_PX = 3;
 
-const shapeOf = (data) => data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}${layer.isStripes}`).join();
+const shapeOf = (data) =>
+  data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}${layer.isStripes}`).join();
 
-/* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd), onPin(item, ps, isBeside: next to what is pinned), onMenu({item or null, time}, {x, y}: of the window, giveBack()),
- * onRange(range, isEnd), onSelect(range | null, isEnd), onHint(), sentence(at). `at` is an index of the data. Out: {node,
- * slider, view, bytesPerPx, draw, setRange, set, setLit({hovered, pinned}): sets of ids of stripes or null, destroy}. */
+/* actions: onHover(at, mark, item: of the stripe under the pointer, or null), onLeave(), onMoment(ps, isEnd),
+   onPin(item, ps, isBeside: next to what is pinned), onMenu({item or null, time}, {x, y}: of the window, giveBack()),
+ * onRange(range, isEnd), onSelect(range | null, isEnd), onHint(), sentence(at). `at` is an index of the data. Out:
+ * {node, slider, view, bytesPerPx, draw, setRange, set, setLit({hovered, pinned}): sets of ids of stripes or null,
+ * destroy}. */
 export function createTimeline({ className = '', ...actions }) {
   const words = el('span', { class: 'axis-words', hidden: true });
   let data = null;
@@ -62,7 +66,17 @@ export function createTimeline({ className = '', ...actions }) {
     },
     stretch: (plot) => plot.setData(columnsOf(data)),
     label: () => data.label,
-    gestures: timelineGestures(actions, { get: () => data, timeAt, hover, itemAt, overOf: () => chart.plot.over, xOf: (ps) => chart.plot.valToPos(ps, 'x'), isOnGrip: (at) => chart.over.isOnGrip(at), momentNow: () => moment ?? data.peak?.step ?? data.all[0], focus: () => chart.slider.focus() }),
+    gestures: timelineGestures(actions, {
+      get: () => data,
+      timeAt,
+      hover,
+      itemAt,
+      overOf: () => chart.plot.over,
+      xOf: (ps) => chart.plot.valToPos(ps, 'x'),
+      isOnGrip: (at) => chart.over.isOnGrip(at),
+      momentNow: () => moment ?? data.peak?.step ?? data.all[0],
+      focus: () => chart.slider.focus(),
+    }),
   });
   const litUp = createLit(() => chart.plot && data?.view && { u: chart.plot, data: data.view, ...lit });
   const say = () => {
@@ -147,7 +161,8 @@ function timelineGestures(actions, { get, timeAt, hover, itemAt, overOf, xOf, is
       if (item) actions.onPin(item, momentAt(at.x), ctrlKey || metaKey);
       else actions.onMoment(momentAt(at.x), true);
     },
-    menu: (at, { clientX: x, clientY: y }) => actions.onMenu({ item: at && itemAt(at), time: at ? momentAt(at.x) : momentNow() }, { x, y }, focus),
+    menu: (at, { clientX: x, clientY: y }) =>
+      actions.onMenu({ item: at && itemAt(at), time: at ? momentAt(at.x) : momentNow() }, { x, y }, focus),
     double: () => actions.onRange(get().all, true),
     select: (from, to, isEnd) => actions.onSelect(to ? rangeOf(from, to) : null, isEnd),
     pan: (dx, dy, isEnd) => actions.onRange(moved(get().range, get().all, timeAt(0) - timeAt(dx)), isEnd),

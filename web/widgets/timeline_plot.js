@@ -3,9 +3,9 @@
  * on its own axis at the right. What was is held until the next event, never interpolated.
  *
  * get() → {range: [from, to], low, high, layers: [{values, fill, stroke, dash, isShare, isPale}], peak, localPeaks,
- * peakWords, capacity, note, failures: [{time, bytes, deviceFree, free}], predicted: {x, end, lines} or null, view: what
- * stripes.js paints, or null}. Layers are drawn in order: the largest sum first; a pale one is what is reached for a part of
- * a pixel only; that of the stripes (isStripes) says when these are. */
+ * peakWords, capacity, note, failures: [{time, bytes, deviceFree, free}], predicted: {x, end, lines} or null, view:
+ * what stripes.js paints, or null}. Layers are drawn in order: the largest sum first; a pale one is what is reached for
+ * a part of a pixel only; that of the stripes (isStripes) says when these are. */
 
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
@@ -30,7 +30,8 @@ export const stripesInView = ({ striped, range: [from, to], end, lit }) =>
   striped ? { ...striped, from, to: to - 1, lastStep: end - 1, lit: lit?.pinned ?? null, isPart: false } : null;
 
 /* Room above the values: for marks, and for the words of a request that failed. */
-export const roomPx = ({ failures, range: [from, to] }) => 30 + (failures?.some(({ time }) => time >= from && time <= to) ? LINE_PX + HANDLE_PX : 0);
+export const roomPx = ({ failures, range: [from, to] }) =>
+  30 + (failures?.some(({ time }) => time >= from && time <= to) ? LINE_PX + HANDLE_PX : 0);
 
 /* Height of the plot itself. */
 export const plotPx = (hostPx) => Math.max(40, hostPx - X_AXIS_PX - TOP_PX);

@@ -49,7 +49,8 @@ export const tooltipSubject = () => (current != null && !node.hidden ? explains 
 
 const hint = () => el('span', { class: 'dim tooltip-hint' }, ' · i explains');
 
-/* `key` names the mark; `lines` are arrays of nodes and texts; `explain` the card of its figures, see explain.js; `dock`: an
+/* `key` names the mark; `lines` are arrays of nodes and texts; `explain` the card of its figures, see explain.js;
+   `dock`: an
  * element that holds it in one line, instead of a place beside the mark, which is null then. */
 export function showTooltip(key, lines, mark, explain = null, dock = null) {
   const holder = dock ?? document.getElementById('main');
@@ -69,7 +70,16 @@ export function showTooltip(key, lines, mark, explain = null, dock = null) {
       if (current !== key) return;
       fill(
         node,
-        lines.slice(0, dock ? lines.length : LINES).map((line, at) => el('div', { class: 'tooltip-line' }, line, explain && at === 1 && setting('letters') === 'on' ? hint() : null)),
+        lines
+          .slice(0, dock ? lines.length : LINES)
+          .map((line, at) =>
+            el(
+              'div',
+              { class: 'tooltip-line' },
+              line,
+              explain && at === 1 && setting('letters') === 'on' ? hint() : null,
+            ),
+          ),
       );
       explains = explain;
       node.hidden = false;

@@ -38,7 +38,10 @@ export function createTreemap({ sentence, onHover, onLeave, onPick }) {
     paintOver(context) {
       const focused = keyboard.active;
       const boxOf = (node) => state.boxes.find((box) => box.chain.includes(node) && !box.isOwn);
-      for (const [node, isPinned] of [[focused >= 0 ? focused : state.marks.hover, focused >= 0], [state.marks.pin, true]]) {
+      for (const [node, isPinned] of [
+        [focused >= 0 ? focused : state.marks.hover, focused >= 0],
+        [state.marks.pin, true],
+      ]) {
         const box = node >= 0 && node !== state.root ? boxOf(node) : null;
         if (box) paintOutlines(context, [insideEdge(box)], isPinned);
       }
@@ -117,7 +120,12 @@ function treemapApi(state, { node, layers, keyboard }) {
 }
 
 /* An outline stands on the box itself, so that those beside it stay whole. */
-const insideEdge = ({ x, y, width, height }) => ({ x: x + 2, y: y + 2, width: Math.max(0, width - 4), height: Math.max(0, height - 4) });
+const insideEdge = ({ x, y, width, height }) => ({
+  x: x + 2,
+  y: y + 2,
+  width: Math.max(0, width - 4),
+  height: Math.max(0, height - 4),
+});
 
 function paintTreemap(context, { boxes, look }, ratio) {
   const onePx = 1 / ratio;
@@ -149,7 +157,10 @@ function labelBox(context, box, look) {
   const [name, size] = look.lines(box.node);
   const names = box.isOwn ? name : box.chain.map((node) => look.lines(node)[0]).join(' › ');
   const isLow = box.isOpen || box.height < 2 * LINE_PX + 2;
-  const lines = !isLow && !box.isOwn ? [names, size] : [names.length + size.length + 3 <= letters && !box.isOwn ? `${names}   ${size}` : names];
+  const lines =
+    !isLow && !box.isOwn
+      ? [names, size]
+      : [names.length + size.length + 3 <= letters && !box.isOwn ? `${names}   ${size}` : names];
   lines.forEach((line, at) => {
     const middle = box.y + (at === 0 ? HEAD_PX / 2 + 1 : HEAD_PX / 2 + 1 + at * LINE_PX);
     context.fillText(cutMiddle(visible(line), letters), box.x + PAD_PX, middle);

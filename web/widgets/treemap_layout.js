@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * treemap_layout.js: where the boxes of a treemap stand: squarified, as Bruls, Huizing and van Wijk (2000) do it, so that
- * boxes are as near to squares as they can be. Pure. It knows the trees of icicle_layout.js.
+ * treemap_layout.js: where the boxes of a treemap stand: squarified, as Bruls, Huizing and van Wijk (2000) do it, so
+ * that boxes are as near to squares as they can be. Pure. It knows the trees of icicle_layout.js.
  * Its own file: what unit tests reckon with, without a canvas. */
 
 import { childrenOf } from './icicle_layout.js';
@@ -64,7 +64,8 @@ function insideOf({ x, y, width, height }, hasHead) {
 /* A node, and those inside that alone hold all of it: they share a box. */
 function chainOf(tree, node) {
   const chain = [node];
-  const isAlone = (at) => tree.end[at] > at + 1 && tree.end[at + 1] === tree.end[at] && tree.width[at + 1] === tree.width[at];
+  const isAlone = (at) =>
+    tree.end[at] > at + 1 && tree.end[at + 1] === tree.end[at] && tree.width[at + 1] === tree.width[at];
   while (isAlone(chain[chain.length - 1])) chain.push(chain[chain.length - 1] + 1);
   return chain;
 }
@@ -87,7 +88,10 @@ export function layTreemap(tree, root, box, max) {
     if (!isOpen) continue;
     const parts = partsOf(tree, node, children);
     const scale = (inside.width * inside.height) / (tree.width[node] || 1);
-    const laid = squarify(parts.map(({ width }) => width * scale), inside);
+    const laid = squarify(
+      parts.map(({ width }) => width * scale),
+      inside,
+    );
     for (let at = laid.length - 1; at >= 0; at--)
       if (laid[at].width >= MIN_PX && laid[at].height >= MIN_PX) open.push({ ...parts[at], box: laid[at] });
   }

@@ -30,7 +30,13 @@ function rowOf({ name, query }, close, redraw) {
 
 export function openViews() {
   const query = location.search || '?tool=home';
-  const input = el('input', { type: 'text', maxlength: String(MAX_NAME), 'aria-label': 'Name of this view', value: nameHere(), spellcheck: 'false' });
+  const input = el('input', {
+    type: 'text',
+    maxlength: String(MAX_NAME),
+    'aria-label': 'Name of this view',
+    value: nameHere(),
+    spellcheck: 'false',
+  });
   openDialog({
     title: 'Saved views',
     className: 'views',
@@ -39,7 +45,10 @@ export function openViews() {
       const none = el('p', { class: 'dim' }, 'No view is saved yet.');
       const redraw = () => {
         const views = savedViews();
-        fill(list, views.map((view) => rowOf(view, close, redraw)));
+        fill(
+          list,
+          views.map((view) => rowOf(view, close, redraw)),
+        );
         list.hidden = views.length === 0;
         none.hidden = views.length > 0;
       };
@@ -57,10 +66,19 @@ export function openViews() {
         el(
           'div',
           { class: 'dialog-body' },
-          el('form', { class: 'view-form', on: { submit: save } }, input, button('text-button', () => {}, 'Save this view', { type: 'submit' })),
+          el(
+            'form',
+            { class: 'view-form', on: { submit: save } },
+            input,
+            button('text-button', () => {}, 'Save this view', { type: 'submit' }),
+          ),
           list,
           none,
-          el('p', { class: 'dim' }, 'Kept in this browser: the address of the page, with its session, filters, pins and what is in view.'),
+          el(
+            'p',
+            { class: 'dim' },
+            'Kept in this browser: the address of the page, with its session, filters, pins and what is in view.',
+          ),
         ),
       ];
     },

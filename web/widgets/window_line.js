@@ -7,7 +7,8 @@ import { button, el } from '../lib/dom.js';
 export const lineButton = (word, key, run, className = '') =>
   button(`text-button ${className}`.trim(), run, word, { title: key });
 
-/* Hidden at first. letGo: {label, key, run} of the cross at its end. Out: {node, words}: the line, and the place of its sentence. */
+/* Hidden at first. letGo: {label, key, run} of the cross at its end. Out: {node, words}: the line, and the place of its
+   sentence. */
 export function windowLine(buttons, letGo, className = '') {
   const words = el('div', { class: 'window-words', role: 'status' });
   const node = el(

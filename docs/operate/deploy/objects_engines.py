@@ -7,6 +7,7 @@ function from objects to rows.
 PATH: the folder or bucket that all objects lie below; OUT: a folder that does not exist yet. Ray writes Parquet, Spark
 lines of JSON. memviewd has to be on the PATH of each worker. Load the rows by id: the last one wins.
 """
+
 import os
 import subprocess
 import sys

@@ -112,9 +112,24 @@ try {
   show('flame graph as sent', median(flame) / 1024 ** 2, 'MiB', '2 MiB');
   show('all answers of the page as sent', median(all) / 1024 ** 2, 'MiB', '2 MiB');
   const all99 = (pick) => quantile(runs.flatMap(pick), 0.99);
-  show('zoom: work of a frame, 99 of 100 below', all99(({ zoom }) => zoom.work), 'ms', '8 ms');
-  show('zoom: median time between frames', median(runs.flatMap(({ zoom }) => zoom.gaps.filter((gap) => gap < 100))), 'ms', '17 ms');
-  show('hover: work of a frame, 99 of 100 below', all99(({ hover }) => hover.work), 'ms', '4 ms');
+  show(
+    'zoom: work of a frame, 99 of 100 below',
+    all99(({ zoom }) => zoom.work),
+    'ms',
+    '8 ms',
+  );
+  show(
+    'zoom: median time between frames',
+    median(runs.flatMap(({ zoom }) => zoom.gaps.filter((gap) => gap < 100))),
+    'ms',
+    '17 ms',
+  );
+  show(
+    'hover: work of a frame, 99 of 100 below',
+    all99(({ hover }) => hover.work),
+    'ms',
+    '4 ms',
+  );
 } finally {
   await browser.close();
   await daemon.stop();

@@ -29,7 +29,8 @@ const quantile = (values, share) => {
 };
 const row = (what, values, goal) =>
   console.log(
-    `${what.padEnd(46)} ${quantile(values, 0.5).toFixed(2).padStart(9)} ${quantile(values, 0.99).toFixed(2).padStart(9)}   ${goal}`,
+    `${what.padEnd(46)} ${quantile(values, 0.5).toFixed(2).padStart(9)} ` +
+      `${quantile(values, 0.99).toFixed(2).padStart(9)}   ${goal}`,
   );
 
 /* Kept between runs, as writing it takes longer than all the rest. */
@@ -64,7 +65,8 @@ function meter() {
         const canvas = document.querySelector(selector);
         return canvas && canvas.width > 300;
       };
-      if (['.curve-host canvas', '.strip-base', '.map-base'].every(isDrawn)) globalThis.meter.drawnMs ||= performance.now();
+      if (['.curve-host canvas', '.strip-base', '.map-base'].every(isDrawn))
+        globalThis.meter.drawnMs ||= performance.now();
       else setTimeout(look, 5);
     };
     look();
@@ -78,7 +80,11 @@ async function hover(selector) {
   const spent = [];
   for (let at = 0; at < 120; at++) {
     globalThis.meter.work = [];
-    const place = { bubbles: true, clientX: box.left + 80 + ((box.width - 100) * at) / 120, clientY: box.top + 10 + ((at * 37) % (box.height - 30)) };
+    const place = {
+      bubbles: true,
+      clientX: box.left + 80 + ((box.width - 100) * at) / 120,
+      clientY: box.top + 10 + ((at * 37) % (box.height - 30)),
+    };
     const begin = performance.now();
     node.dispatchEvent(new PointerEvent('pointermove', place));
     node.dispatchEvent(new MouseEvent('mousemove', place));
@@ -98,7 +104,13 @@ async function travel() {
   meter.gaps = [];
   meter.last = 0;
   for (let at = 0; at < 180; at++) {
-    const wheel = { bubbles: true, cancelable: true, ctrlKey: true, clientX: box.left + box.width * 0.6, clientY: box.top + box.height * 0.5 };
+    const wheel = {
+      bubbles: true,
+      cancelable: true,
+      ctrlKey: true,
+      clientX: box.left + box.width * 0.6,
+      clientY: box.top + box.height * 0.5,
+    };
     if (at % 60 < 25) node.dispatchEvent(new WheelEvent('wheel', { ...wheel, deltaY: -100 }));
     else if (at % 60 < 40) node.dispatchEvent(new WheelEvent('wheel', { ...wheel, ctrlKey: false, deltaX: 40 }));
     else node.dispatchEvent(new WheelEvent('wheel', { ...wheel, deltaY: 130 }));

@@ -53,8 +53,10 @@ class DiT(nn.Module):
 
 
 @changed("held-dit", "Linen DiT with adaLN, AdamW and averaged weights, donated",
-         {"half-batch": ("batch=0.5", {"rows": 16}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
-          "mu-bf16": ("cast=opt*.mu*:bf16", {"casts": ((r"^opt.*\.mu\b", "bfloat16"),)}), "ema-bf16": ("cast=ema*:bf16", {"casts": (("^ema", "bfloat16"),)})})
+         {"half-batch": ("batch=0.5", {"rows": 16}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+          "mu-bf16": ("cast=opt*.mu*:bf16", {"casts": ((r"^opt.*\.mu\b", "bfloat16"),)}),
+          "ema-bf16": ("cast=ema*:bf16", {"casts": (("^ema", "bfloat16"),)})})
 @changed("held-dit-full", "the same, fills the chip",
          {"half-batch": ("batch=0.5", {"rows": 52}), "remat": ("checkpoint=*", {"is_remat": True}),
           "both": (["batch=0.5", "checkpoint=*"], {"rows": 52, "is_remat": True})}, rows=104, depth=12)
@@ -63,14 +65,19 @@ def dit(rows=32, depth=8, is_remat=False):
 
     def train_step(params, ema, opt, latents, label, rng):
         noise_key, time_key = jax.random.split(jax.random.wrap_key_data(rng))
-        noise, time = jax.random.normal(noise_key, latents.shape, latents.dtype), jax.random.uniform(time_key, latents.shape[:1], latents.dtype)
+        noise, time = jax.random.normal(noise_key, latents.shape, latents.dtype), jax.random.uniform(time_key,
+                latents.shape[:1], latents.dtype)
         mixed = jnp.sqrt(1 - time)[:, None, None, None] * latents + jnp.sqrt(time)[:, None, None, None] * noise
-        value, grads = jax.value_and_grad(lambda p: jnp.square(model.apply({"params": p}, mixed, time * 1000, label) - noise).mean())(params)
+        value, grads = jax.value_and_grad(lambda p: jnp.square(model.apply({"params": p}, mixed, time * 1000,
+                label) - noise).mean())(params)
         params, opt = updated(optimizer, grads, opt, params)
         ema = like(jax.tree.map(lambda e, p: .9999 * e + .0001 * p, ema, params), ema)
         return params, ema, opt, value
-    params = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, 32, 32, 4)), jnp.zeros(1), jnp.zeros(1, int))["params"])
-    return Built(train_step, (params, params, jax.eval_shape(optimizer.init, params), f32(rows, 32, 32, 4), i32(rows), key()), ROLES, donate=(0, 1, 2))
+    params = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, 32, 32, 4)), jnp.zeros(1),
+                                               jnp.zeros(1, int))["params"])
+    return Built(train_step,
+                 (params, params, jax.eval_shape(optimizer.init, params), f32(rows, 32, 32, 4), i32(rows), key()),
+                 ROLES, donate=(0, 1, 2))
 
 
 # Perceiver: a few latents look at a long input, again and again.
@@ -121,10 +128,12 @@ class Perceiver(eqx.Module):
 
 
 @changed("held-perceiver", "Equinox Perceiver, cross attention to a long input, Adafactor, donated",
-         {"half-batch": ("batch=0.5", {"rows": 8}), "half-input": ("sequence=0.5@events:1", {"length": 4096}), "remat": ("checkpoint=*", {"is_remat": True}),
+         {"half-batch": ("batch=0.5", {"rows": 8}), "half-input": ("sequence=0.5@events:1", {"length": 4096}),
+          "remat": ("checkpoint=*", {"is_remat": True}),
           "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 @changed("held-perceiver-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5", {"rows": 48}), "half-input": ("sequence=0.5@events:1", {"length": 4096}), "remat": ("checkpoint=*", {"is_remat": True})}, rows=96)
+         {"half-batch": ("batch=0.5", {"rows": 48}), "half-input": ("sequence=0.5@events:1", {"length": 4096}),
+          "remat": ("checkpoint=*", {"is_remat": True})}, rows=96)
 def perceiver(rows=16, length=8192, depth=3, is_remat=False):
     made = eqx.filter_eval_shape(lambda: Perceiver(depth, 256, 512, 64, jax.random.key(0)))
     arrays, static = eqx.partition(made, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
@@ -133,7 +142,9 @@ def perceiver(rows=16, length=8192, depth=3, is_remat=False):
     def loss(params, events, labels):
         model = eqx.combine(params, static)
         return masked_loss(jax.vmap(lambda one: model(one, is_remat))(events), labels)
-    return Built(trained(loss, optimizer), (arrays, jax.eval_shape(optimizer.init, arrays), f32(rows, length, 64), i32(rows)), ROLES, donate=(0, 1))
+    return Built(trained(loss, optimizer),
+                 (arrays, jax.eval_shape(optimizer.init, arrays), f32(rows, length, 64), i32(rows)), ROLES,
+                 donate=(0, 1))
 
 
 # Conformer: attention between two half feed-forwards, and a convolution over time.
@@ -169,7 +180,8 @@ class Conformer(nn.Module):
 
 
 @changed("held-conformer", "Linen conformer for speech with a CTC loss, AdamW, donated",
-         {"half-batch": ("batch=0.5", {"rows": 8}), "half-seq": ("sequence=0.5@mel:1", {"length": 1024}), "remat": ("checkpoint=*", {"is_remat": True}),
+         {"half-batch": ("batch=0.5", {"rows": 8}), "half-seq": ("sequence=0.5@mel:1", {"length": 1024}),
+          "remat": ("checkpoint=*", {"is_remat": True}),
           "mu-bf16": ("cast=opt*.mu*:bf16", {"casts": ((r"^opt.*\.mu\b", "bfloat16"),)})})
 def conformer(rows=16, length=2048, depth=4, is_remat=False):
     model, optimizer = Conformer(depth, is_remat=is_remat), optax.adamw(1e-3)
@@ -179,14 +191,17 @@ def conformer(rows=16, length=2048, depth=4, is_remat=False):
         zeros = jnp.zeros(logits.shape[:2], logits.dtype)
         return optax.ctc_loss(logits.astype(jnp.float32), zeros, words, jnp.zeros(words.shape)).mean()
     params = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, length, 80)))["params"])
-    return Built(trained(loss, optimizer), (params, jax.eval_shape(optimizer.init, params), f32(rows, length, 80), i32(rows, 64)), ROLES, donate=(0, 1))
+    return Built(trained(loss, optimizer),
+                 (params, jax.eval_shape(optimizer.init, params), f32(rows, length, 80), i32(rows, 64)), ROLES,
+                 donate=(0, 1))
 
 
 # VQ-VAE with a discriminator: two networks, two optimizers, one step.
 
 class ResConv(nnx.Module):
     def __init__(self, width, rngs):
-        self.norm1, self.norm2 = nnx.GroupNorm(width, num_groups=16, rngs=rngs), nnx.GroupNorm(width, num_groups=16, rngs=rngs)
+        self.norm1, self.norm2 = nnx.GroupNorm(width, num_groups=16, rngs=rngs), nnx.GroupNorm(width, num_groups=16,
+                rngs=rngs)
         self.conv1, self.conv2 = nnx.Conv(width, width, (3, 3), rngs=rngs), nnx.Conv(width, width, (3, 3), rngs=rngs)
 
     def __call__(self, x):
@@ -218,7 +233,8 @@ class Coder(nnx.Module):
         codes, flat = self.codes[...], x.reshape(-1, x.shape[-1])
         apart = jnp.square(flat).sum(1)[:, None] - 2 * flat @ codes.T + jnp.square(codes).sum(1)
         near = codes[jnp.argmin(apart, 1)].reshape(x.shape)
-        kept = jnp.square(jax.lax.stop_gradient(near) - x).mean() + .25 * jnp.square(near - jax.lax.stop_gradient(x)).mean()
+        kept = jnp.square(jax.lax.stop_gradient(near) - x).mean() + .25 * jnp.square(near
+                - jax.lax.stop_gradient(x)).mean()
         x = self.from_code(x + jax.lax.stop_gradient(near - x))
         for at, blocks in enumerate(self.decoder):
             with jax.named_scope(f"decoder_{at}"):
@@ -231,7 +247,8 @@ class Coder(nnx.Module):
 class Judge(nnx.Module):
     def __init__(self, rngs):
         widths = (3, 64, 128, 256)
-        self.convs = nnx.List([nnx.Conv(a, b, (4, 4), (2, 2), rngs=rngs) for a, b in zip(widths, widths[1:], strict=False)])
+        self.convs = nnx.List([nnx.Conv(a, b, (4, 4), (2, 2), rngs=rngs) for a,
+                               b in zip(widths, widths[1:], strict=False)])
         self.out = nnx.Conv(256, 1, (4, 4), rngs=rngs)
 
     def __call__(self, x):
@@ -241,8 +258,10 @@ class Judge(nnx.Module):
 
 
 @changed("held-vqgan", "NNX VQ-VAE with a discriminator, two Adams, donated",
-         {"half-batch": ("batch=0.5", {"rows": 4}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
-@changed("held-vqgan-kept", "the same, not donated, smaller", {"donated": ("donate=all", {"donate": (0, 1, 2, 3)})}, rows=1, donate=())
+         {"half-batch": ("batch=0.5", {"rows": 4}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
+@changed("held-vqgan-kept", "the same, not donated, smaller", {"donated": ("donate=all", {"donate": (0, 1, 2, 3)})},
+         rows=1, donate=())
 def vqgan(rows=8, side=256, is_remat=False):
     graph, state = nnx.split(nnx.eval_shape(lambda: Coder(nnx.Rngs(0))))
     judging, judge = nnx.split(nnx.eval_shape(lambda: Judge(nnx.Rngs(0))))
@@ -261,7 +280,9 @@ def vqgan(rows=8, side=256, is_remat=False):
         coder, coder_opt = updated(optimizer, grads, coder_opt, coder)
         judge, judge_opt = updated(optimizer, judge_grads, judge_opt, judge)
         return coder, judge, coder_opt, judge_opt
-    return Built(train_step, (state, judge, jax.eval_shape(optimizer.init, state), jax.eval_shape(optimizer.init, judge), f32(rows, side, side, 3)), ROLES, donate=(0, 1, 2, 3))
+    return Built(train_step,
+                 (state, judge, jax.eval_shape(optimizer.init, state), jax.eval_shape(optimizer.init, judge),
+                  f32(rows, side, side, 3)), ROLES, donate=(0, 1, 2, 3))
 
 
 # Knowledge of a frozen teacher: two convolutional nets in Haiku.
@@ -288,11 +309,14 @@ def convnext(image, widths, depths, is_remat):
 
 
 @changed("held-distill", "Haiku: a small ConvNeXt learns from a frozen larger one, SGD with momentum, donated",
-         {"half-batch": ("batch=0.5", {"rows": 24}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+         {"half-batch": ("batch=0.5", {"rows": 24}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
           "teacher-bf16": ("cast=teacher*:bf16", {"casts": (("^teacher", "bfloat16"),)})})
 def distill(rows=48, is_remat=False):
-    small = hk.without_apply_rng(hk.transform(lambda image: convnext(image, (96, 192, 384, 768), (2, 2, 4, 2), is_remat)))
-    large = hk.without_apply_rng(hk.transform(lambda image: convnext(image, (192, 384, 768, 1536), (3, 3, 12, 3), False)))
+    small = hk.without_apply_rng(hk.transform(lambda image: convnext(image, (96, 192, 384, 768), (2, 2, 4, 2),
+                                                                     is_remat)))
+    large = hk.without_apply_rng(hk.transform(lambda image: convnext(image, (192, 384, 768, 1536), (3, 3, 12, 3),
+                                                                     False)))
     optimizer = optax.sgd(.1, momentum=.9)
 
     def distill_step(student, opt, teacher, image, label):
@@ -303,14 +327,18 @@ def distill(rows=48, is_remat=False):
             return masked_loss(logits, label) - 16 * (told * jax.nn.log_softmax(logits / 4)).sum(-1).mean()
         value, grads = jax.value_and_grad(loss)(student)
         return *updated(optimizer, grads, opt, student), value
-    student, teacher = (jax.eval_shape(lambda net=net: net.init(jax.random.key(0), jnp.zeros((1, 224, 224, 3)))) for net in (small, large))
-    return Built(distill_step, (student, jax.eval_shape(optimizer.init, student), teacher, f32(rows, 224, 224, 3), i32(rows)), ROLES, donate=(0, 1))
+    student, teacher = (jax.eval_shape(lambda net=net: net.init(jax.random.key(0), jnp.zeros((1, 224, 224, 3))))
+                        for net in (small, large))
+    return Built(distill_step,
+                 (student, jax.eval_shape(optimizer.init, student), teacher, f32(rows, 224, 224, 3), i32(rows)), ROLES,
+                 donate=(0, 1))
 
 
 # A neural ODE: Runge-Kutta of the fourth order in a scan, with scopes.
 
 @changed("held-ode", "neural ODE on feature maps, Runge-Kutta steps in a scan, scopes, SGD with momentum, not donated",
-         {"half-batch": ("batch=0.5", {"rows": 32}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
+         {"half-batch": ("batch=0.5", {"rows": 32}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 def ode(rows=64, steps=12, is_remat=False):
     def conv(w, x, stride=1):
         return jax.lax.conv_general_dilated(x, w, (stride, stride), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
@@ -339,4 +367,5 @@ def ode(rows=64, steps=12, is_remat=False):
     optimizer = optax.sgd(.1, momentum=.9)
     params = {"stem": f32(3, 3, 3, 64), "down": f32(3, 3, 64, 128), "head": f32(128, 200),
               "ode": {"first": f32(3, 3, 128, 128), "second": f32(3, 3, 128, 128), "time": f32(128)}}
-    return Built(trained(loss, optimizer), (params, jax.eval_shape(optimizer.init, params), f32(rows, 64, 64, 3), i32(rows)), ROLES)
+    return Built(trained(loss, optimizer),
+                 (params, jax.eval_shape(optimizer.init, params), f32(rows, 64, 64, 3), i32(rows)), ROLES)

@@ -36,19 +36,24 @@ def causal_block(p, x):
 
 
 def causal_weights(depth, width, vocabulary, length, out):
-    block = {"w1": f32(width, 4 * width), "w2": f32(4 * width, width), **{name: f32(width, width) for name in ("wq", "wk", "wv", "wo")}}
-    return {"embed": f32(vocabulary, width), "position": f32(length, width), "blocks": [dict(block) for _ in range(depth)], "head": f32(width, out)}
+    block = {"w1": f32(width, 4 * width), "w2": f32(4 * width, width),
+             **{name: f32(width, width) for name in ("wq", "wk", "wv", "wo")}}
+    return {"embed": f32(vocabulary, width), "position": f32(length, width),
+            "blocks": [dict(block) for _ in range(depth)], "head": f32(width, out)}
 
 
 FROZEN = ((r"^(reference|reward_model)", "bfloat16"),)
 
 
-@changed("held-ppo", "PPO of a language model: policy and value learn, reference and reward model are frozen; Adam by tree.map",
+@changed("held-ppo", "PPO of a language model: policy and value learn, reference and reward model are frozen; Adam by "
+                     "tree.map",
          {"half-batch": ("batch=0.5", {"rows": 8}), "remat": ("checkpoint=*", {"is_remat": True}),
-          "frozen-bf16": (["cast=reference*:bf16", "cast=reward_model*:bf16"], {"casts": FROZEN}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})}, rows=16)
+          "frozen-bf16": (["cast=reference*:bf16", "cast=reward_model*:bf16"], {"casts": FROZEN}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})}, rows=16)
 @changed("held-ppo-full", "the same, fills the chip",
          {"half-batch": ("batch=0.5", {"rows": 16}), "remat": ("checkpoint=*", {"is_remat": True}),
-          "frozen-bf16": (["cast=reference*:bf16", "cast=reward_model*:bf16"], {"casts": FROZEN})}, rows=32, width=1024, depth=8)
+          "frozen-bf16": (["cast=reference*:bf16", "cast=reward_model*:bf16"], {"casts": FROZEN})}, rows=32, width=1024,
+         depth=8)
 def ppo(rows=16, length=512, width=512, depth=6, vocabulary=16384, is_remat=False):
     block = jax.checkpoint(causal_block) if is_remat else causal_block
 
@@ -84,15 +89,19 @@ def ppo(rows=16, length=512, width=512, depth=6, vocabulary=16384, is_remat=Fals
         grads = jax.grad(loss)((policy, value))
         (policy, value), mu, nu = adam_tree((policy, value), grads, mu, nu)
         return policy, value, mu, nu, score.mean()
-    speaking, judging = causal_weights(depth, width, vocabulary, length, vocabulary), causal_weights(depth, width, vocabulary, length, 1)
+    speaking, judging = causal_weights(depth, width, vocabulary, length, vocabulary), causal_weights(depth, width,
+            vocabulary, length, 1)
     both = (speaking, judging)
-    return Built(ppo_step, (speaking, judging, both, both, speaking, judging, i32(rows, length), f32(rows, length), f32(rows, length)), ROLES, donate=(0, 1, 2, 3))
+    return Built(ppo_step,
+                 (speaking, judging, both, both, speaking, judging, i32(rows, length), f32(rows, length),
+                  f32(rows, length)), ROLES, donate=(0, 1, 2, 3))
 
 
 # MAML: inner steps unrolled, second derivatives, many tasks by vmap.
 
 @changed("held-maml", "MAML: three inner steps unrolled, tasks by vmap, not donated",
-         {"half-batch": ("batch=0.5", {"tasks": 4}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+         {"half-batch": ("batch=0.5", {"tasks": 4}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
           "donated": ("donate=all", {"donate": (0, 1)})})
 def maml(tasks=8, shots=25, inner=3, is_remat=False):
     def network(p, x):
@@ -120,7 +129,8 @@ def maml(tasks=8, shots=25, inner=3, is_remat=False):
         value, grads = jax.value_and_grad(outer)(params)
         momentum = like(jax.tree.map(lambda m, g: .9 * m + g, momentum, grads), momentum)
         return like(jax.tree.map(lambda p, m: p - 1e-3 * m, params, momentum), params), momentum, value
-    params = {"kernels": [f32(3, 3, 3 if not at else 64, 64) for at in range(4)], "scales": [f32(64)] * 4, "shifts": [f32(64)] * 4, "out": f32(1600, 5)}
+    params = {"kernels": [f32(3, 3, 3 if not at else 64, 64) for at in range(4)], "scales": [f32(64)] * 4,
+              "shifts": [f32(64)] * 4, "out": f32(1600, 5)}
     images, labels = f32(tasks, shots, 84, 84, 3), i32(tasks, shots)
     return Built(meta_step, (params, params, images, labels, images, labels), ROLES)
 
@@ -129,14 +139,17 @@ def maml(tasks=8, shots=25, inner=3, is_remat=False):
 
 def volume_block(p, x, rate):
     for name in ("a", "b"):
-        y = jax.nn.leaky_relu((x - x.mean((1, 2, 3), keepdims=True)) * jax.lax.rsqrt(x.var((1, 2, 3), keepdims=True) + 1e-5), .01)
-        y = jax.lax.conv_general_dilated(y, p[name], (1, 1, 1), "SAME", rhs_dilation=(rate,) * 3, dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))
+        y = jax.nn.leaky_relu((x - x.mean((1, 2, 3), keepdims=True)) * jax.lax.rsqrt(x.var((1, 2, 3),
+                keepdims=True) + 1e-5), .01)
+        y = jax.lax.conv_general_dilated(y, p[name], (1, 1, 1), "SAME", rhs_dilation=(rate,) * 3,
+                                         dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))
         x = x + y
     return x
 
 
 @changed("held-volume", "segmentation of volumes by dilated 3-D convolutions, SGD with momentum, donated",
-         {"half-batch": ("batch=0.5", {"rows": 2}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})}, rows=4, side=48)
+         {"half-batch": ("batch=0.5", {"rows": 2}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})}, rows=4, side=48)
 @changed("held-volume-full", "the same, fills the chip",
          {"half-batch": ("batch=0.5", {"rows": 2}), "remat": ("checkpoint=*", {"is_remat": True})}, rows=4, side=56)
 def volume(rows=4, side=64, width=48, depth=6, is_remat=False):
@@ -144,7 +157,8 @@ def volume(rows=4, side=64, width=48, depth=6, is_remat=False):
 
     def train_step(params, momentum, scan, mask):
         def loss(p):
-            x = jax.lax.conv_general_dilated(scan, p["stem"], (1, 1, 1), "SAME", dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))
+            x = jax.lax.conv_general_dilated(scan, p["stem"], (1, 1, 1), "SAME",
+                                             dimension_numbers=("NDHWC", "DHWIO", "NDHWC"))
             for at in range(depth):
                 x = block(p[f"res{at}"], x, 1 << at % 3)
             odds = jax.nn.softmax(x @ p["head"])
@@ -153,8 +167,10 @@ def volume(rows=4, side=64, width=48, depth=6, is_remat=False):
         grads = jax.grad(loss)(params)
         momentum = like(jax.tree.map(lambda m, g: .99 * m + g, momentum, grads), momentum)
         return like(jax.tree.map(lambda p, m: p - .01 * m, params, momentum), params), momentum
-    params = {"stem": f32(3, 3, 3, 1, width), "head": f32(width, 4), **{f"res{at}": {"a": f32(3, 3, 3, width, width), "b": f32(3, 3, 3, width, width)} for at in range(depth)}}
-    return Built(train_step, (params, params, f32(rows, side, side, side, 1), i32(rows, side, side, side)), ROLES, donate=(0, 1))
+    params = {"stem": f32(3, 3, 3, 1, width), "head": f32(width, 4),
+              **{f"res{at}": {"a": f32(3, 3, 3, width, width), "b": f32(3, 3, 3, width, width)} for at in range(depth)}}
+    return Built(train_step, (params, params, f32(rows, side, side, side, 1), i32(rows, side, side, side)), ROLES,
+                 donate=(0, 1))
 
 
 # RWKV: mixing over time with a decay per channel, in a scan over chunks; layers in a scan; Lion.
@@ -164,7 +180,8 @@ def rwkv_layer(p, x, size=64):
     heads = d // size
     y = rms(x)
     past = jnp.pad(y, ((0, 0), (1, 0), (0, 0)))[:, :-1]
-    r, k, v, g = (((y * p["mix"][at] + past * (1 - p["mix"][at])) @ p[name]) for at, name in enumerate(("r", "k", "v", "g")))
+    r, k, v, g = (((y * p["mix"][at] + past * (1 - p["mix"][at])) @ p[name]) for at,
+                  name in enumerate(("r", "k", "v", "g")))
     r, k, v = (part.reshape(b, s // 64, 64, heads, size).transpose(1, 0, 3, 2, 4) for part in (r, k, v))
     decay = jnp.exp(-jnp.exp(p["decay"]))  # of each head
     at = jnp.arange(64)
@@ -174,7 +191,8 @@ def rwkv_layer(p, x, size=64):
         r, k, v = now
         out = jnp.einsum("bhqk,bhkd->bhqd", jnp.einsum("bhqd,bhkd->bhqk", r, k) * within, v)
         out = out + jnp.einsum("bhqd,bhde->bhqe", r * (decay[:, None] ** (at + 1))[..., None], state)
-        state = state * (decay ** 64)[:, None, None] + jnp.einsum("bhkd,bhke->bhde", k * (decay[:, None] ** (63 - at))[..., None], v)
+        state = state * (decay ** 64)[:, None, None] + jnp.einsum("bhkd,bhke->bhde",
+                                                                  k * (decay[:, None] ** (63 - at))[..., None], v)
         return state, out
     _, out = jax.lax.scan(chunk, jnp.zeros((b, heads, size, size), x.dtype), (r, k, v))
     out = rms(out.transpose(1, 0, 3, 2, 4)).reshape(b, s, d)
@@ -186,10 +204,13 @@ def rwkv_layer(p, x, size=64):
 
 
 @changed("held-rwkv", "RWKV: decayed linear attention by chunks, layers in a scan, Lion by tree.map",
-         {"half-batch": ("batch=0.5", {"rows": 4}), "half-seq": ("sequence=0.5", {"length": 512}), "remat": ("checkpoint=*", {"is_remat": True}),
-          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}), "momentum-bf16": ("cast=momentum*:bf16", {"casts": (("^momentum", "bfloat16"),)})})
+         {"half-batch": ("batch=0.5", {"rows": 4}), "half-seq": ("sequence=0.5", {"length": 512}),
+          "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+          "momentum-bf16": ("cast=momentum*:bf16", {"casts": (("^momentum", "bfloat16"),)})})
 @changed("held-rwkv-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5", {"rows": 6}), "half-seq": ("sequence=0.5", {"length": 512}), "remat": ("checkpoint=*", {"is_remat": True})}, rows=12)
+         {"half-batch": ("batch=0.5", {"rows": 6}), "half-seq": ("sequence=0.5", {"length": 512}),
+          "remat": ("checkpoint=*", {"is_remat": True})}, rows=12)
 def rwkv(rows=8, length=1024, width=1024, depth=6, is_remat=False):
     layer = jax.checkpoint(rwkv_layer) if is_remat else rwkv_layer
 
@@ -201,7 +222,8 @@ def rwkv(rows=8, length=1024, width=1024, depth=6, is_remat=False):
         value, grads = jax.value_and_grad(loss)(params)
         fresh = jax.tree.map(lambda p, m, g: p - 1e-4 * (jnp.sign(.9 * m + .1 * g) + .1 * p), params, momentum, grads)
         return like(fresh, params), like(jax.tree.map(lambda m, g: .99 * m + .01 * g, momentum, grads), momentum), value
-    layers = {"mix": f32(depth, 5, width), "decay": f32(depth, width // 64), **{name: f32(depth, width, width) for name in ("r", "k", "v", "g", "o", "gate")},
+    layers = {"mix": f32(depth, 5, width), "decay": f32(depth, width // 64),
+              **{name: f32(depth, width, width) for name in ("r", "k", "v", "g", "o", "gate")},
               "up": f32(depth, width, 4 * width), "down": f32(depth, 4 * width, width)}
     params = {"embed": f32(16384, width), "layers": layers, "head": f32(width, 16384)}
     return Built(lion_step, (params, params, i32(rows, length + 1)), ROLES, donate=(0, 1))
@@ -210,10 +232,12 @@ def rwkv(rows=8, length=1024, width=1024, depth=6, is_remat=False):
 # A solver of flow with a learned correction, differentiated through its time steps.
 
 @changed("held-flow", "flow on a grid with a learned correction, unrolled over time in a scan, Adam by tree.map",
-         {"half-batch": ("batch=0.5@truth:1", {"rows": 2}), "half-steps": ("sequence=0.5@truth:0", {"steps": 16}), "remat": ("checkpoint=*", {"is_remat": True}),
+         {"half-batch": ("batch=0.5@truth:1", {"rows": 2}), "half-steps": ("sequence=0.5@truth:0", {"steps": 16}),
+          "remat": ("checkpoint=*", {"is_remat": True}),
           "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 @changed("held-flow-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5@truth:1", {"rows": 4}), "half-steps": ("sequence=0.5@truth:0", {"steps": 16}), "remat": ("checkpoint=*", {"is_remat": True})}, rows=8)
+         {"half-batch": ("batch=0.5@truth:1", {"rows": 4}), "half-steps": ("sequence=0.5@truth:0", {"steps": 16}),
+          "remat": ("checkpoint=*", {"is_remat": True})}, rows=8)
 def flow(rows=4, steps=32, side=128, width=32, is_remat=False):
     def gradient(f):
         return (jnp.roll(f, -1, 2) - jnp.roll(f, 1, 2)) / 2, (jnp.roll(f, -1, 3) - jnp.roll(f, 1, 3)) / 2
@@ -230,7 +254,8 @@ def flow(rows=4, steps=32, side=128, width=32, is_remat=False):
         state = jnp.concatenate(out, 1)
         y = state
         for at, w in enumerate(p):
-            y = jax.lax.conv_general_dilated(jnp.pad(y, ((0, 0), (0, 0), (2, 2), (2, 2)), mode="wrap"), w, (1, 1), "VALID", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+            y = jax.lax.conv_general_dilated(jnp.pad(y, ((0, 0), (0, 0), (2, 2), (2, 2)), mode="wrap"), w, (1, 1),
+                                             "VALID", dimension_numbers=("NCHW", "OIHW", "NCHW"))
             y = jnp.tanh(y) if at < len(p) - 1 else y
         return state + .01 * y
     advance = jax.checkpoint(advance) if is_remat else advance
@@ -245,14 +270,17 @@ def flow(rows=4, steps=32, side=128, width=32, is_remat=False):
         value, grads = jax.value_and_grad(loss)(params)
         return *adam_tree(params, grads, mu, nu), value
     params = [f32(width, 3, 5, 5), f32(width, width, 5, 5), f32(width, width, 5, 5), f32(3, width, 5, 5)]
-    return Built(train_step, (params, params, params, f32(rows, 3, side, side), f32(steps, rows, 3, side, side)), ROLES, donate=(0, 1, 2))
+    return Built(train_step, (params, params, params, f32(rows, 3, side, side), f32(steps, rows, 3, side, side)), ROLES,
+                 donate=(0, 1, 2))
 
 
 # Serving: a prompt is read and 64 tokens are said, in one program.
 
 @changed("held-serve", "prefill and 64 decode steps in one program; the cache is handed in and given back",
-         {"half-batch": ("batch=0.5", {"rows": 4}), "donated": ("donate=all", {"donate": (0, 1, 2)}), "donated-cache": ("donate=1", {"donate": (1,)}),
-          "params-bf16": ("cast=params*:bf16", {"casts": (("^params", "bfloat16"),)}), "cache-bf16": ("cast=cache*:bf16", {"casts": (("^cache", "bfloat16"),)})})
+         {"half-batch": ("batch=0.5", {"rows": 4}), "donated": ("donate=all", {"donate": (0, 1, 2)}),
+          "donated-cache": ("donate=1", {"donate": (1,)}),
+          "params-bf16": ("cast=params*:bf16", {"casts": (("^params", "bfloat16"),)}),
+          "cache-bf16": ("cast=cache*:bf16", {"casts": (("^cache", "bfloat16"),)})})
 def serve(rows=8, length=1024, width=1024, depth=8, heads=8):
     size, room = 128, length + 64
 
@@ -262,7 +290,8 @@ def serve(rows=8, length=1024, width=1024, depth=8, heads=8):
     def layer(w, x, old, at):
         y = rms(x)
         q = split(y @ w["q"])
-        k, v = (jax.lax.dynamic_update_slice(old[name], split(y @ w[name]).astype(old[name].dtype), (0, at, 0, 0)) for name in ("k", "v"))
+        k, v = (jax.lax.dynamic_update_slice(old[name], split(y @ w[name]).astype(old[name].dtype), (0, at, 0, 0))
+                for name in ("k", "v"))
         scores = jnp.einsum("bqhd,bkhd->bhqk", q, k.astype(x.dtype)) / size ** .5
         seen = jnp.arange(room) <= at + jnp.arange(x.shape[1])[:, None]
         scores = jax.nn.softmax(jnp.where(seen, scores, -1e9).astype(jnp.float32)).astype(x.dtype)
@@ -285,15 +314,19 @@ def serve(rows=8, length=1024, width=1024, depth=8, heads=8):
             return (token, cache), token
         (_, cache), said = jax.lax.scan(one, (token, cache), jnp.arange(length, room, dtype=jnp.int32))
         return said.T, cache
-    w = {"q": f32(width, width), "k": f32(width, width), "v": f32(width, width), "o": f32(width, width), "up": f32(width, 4 * width), "down": f32(4 * width, width)}
+    w = {"q": f32(width, width), "k": f32(width, width), "v": f32(width, width), "o": f32(width, width),
+         "up": f32(width, 4 * width), "down": f32(4 * width, width)}
     part = {"k": f32(rows, room, heads, size), "v": f32(rows, room, heads, size)}
-    return Built(generate, ({"embed": f32(32000, width), "layers": [dict(w) for _ in range(depth)]}, [dict(part) for _ in range(depth)], i32(rows, length)), ROLES)
+    return Built(generate,
+                 ({"embed": f32(32000, width), "layers": [dict(w) for _ in range(depth)]},
+                  [dict(part) for _ in range(depth)], i32(rows, length)), ROLES)
 
 
 # Clouds of points: each layer looks for the nearest neighbours and gathers them.
 
 @changed("held-points", "point clouds: nearest neighbours by top_k in every layer, edges gathered, not donated",
-         {"half-batch": ("batch=0.5", {"rows": 4}), "half-points": ("sequence=0.5", {"points": 512}), "remat": ("checkpoint=*", {"is_remat": True}),
+         {"half-batch": ("batch=0.5", {"rows": 4}), "half-points": ("sequence=0.5", {"points": 512}),
+          "remat": ("checkpoint=*", {"is_remat": True}),
           "bf16": ("cast=*:bf16", {"casts": ALL_BF16}), "donated": ("donate=all", {"donate": (0, 1)})})
 def points_net(rows=8, points=1024, near=20, is_remat=False):
     def edges(p, x):
@@ -312,9 +345,11 @@ def points_net(rows=8, points=1024, near=20, is_remat=False):
                 x = edges(w, x)
                 kept.append(x)
             x = jax.nn.leaky_relu(jnp.concatenate(kept, -1) @ p["join"], .2).max(1)
-            return -jnp.take_along_axis(jax.nn.log_softmax(jax.nn.relu(x @ p["hidden"]) @ p["classes"]), label[:, None], -1).mean()
+            return -jnp.take_along_axis(jax.nn.log_softmax(jax.nn.relu(x @ p["hidden"]) @ p["classes"]), label[:, None],
+                                        -1).mean()
         grads = jax.grad(loss)(params)
         momentum = like(jax.tree.map(lambda m, g: .9 * m + g, momentum, grads), momentum)
         return like(jax.tree.map(lambda p, m: p - .1 * m, params, momentum), params), momentum
-    params = {"edges": [f32(6, 64), f32(128, 64), f32(128, 128), f32(256, 256)], "join": f32(512, 1024), "hidden": f32(1024, 512), "classes": f32(512, 40)}
+    params = {"edges": [f32(6, 64), f32(128, 64), f32(128, 128), f32(256, 256)], "join": f32(512, 1024),
+              "hidden": f32(1024, 512), "classes": f32(512, 40)}
     return Built(train_step, (params, params, f32(rows, points, 3), i32(rows)), ROLES)

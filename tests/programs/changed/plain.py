@@ -46,9 +46,11 @@ def vit_block(p, x):
 
 
 @changed("plain-vit", "patches, blocks in a list, Adam by tree.map",
-         {"half-batch": ("batch=0.5", {"rows": 32}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
+         {"half-batch": ("batch=0.5", {"rows": 32}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 @changed("plain-vit-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5", {"rows": 96}), "remat": ("checkpoint=*", {"rows": 192, "is_remat": True})}, rows=192)
+         {"half-batch": ("batch=0.5", {"rows": 96}), "remat": ("checkpoint=*", {"rows": 192, "is_remat": True})},
+         rows=192)
 def vit(rows=64, is_remat=False):
     width = 768
     block = jax.checkpoint(vit_block) if is_remat else vit_block
@@ -60,8 +62,10 @@ def vit(rows=64, is_remat=False):
             x = block(layer, x)
         logits = norm(x).mean(1) @ p["head"]
         return -jnp.take_along_axis(jax.nn.log_softmax(logits), labels[:, None], -1).mean()
-    layer = {"qkv": f32(width, 3 * width), "out": f32(width, width), "up": f32(width, 4 * width), "down": f32(4 * width, width)}
-    params = {"patch": f32(768, width), "position": f32(196, width), "head": f32(width, 1000), "blocks": [dict(layer) for _ in range(12)]}
+    layer = {"qkv": f32(width, 3 * width), "out": f32(width, width), "up": f32(width, 4 * width),
+             "down": f32(4 * width, width)}
+    params = {"patch": f32(768, width), "position": f32(196, width), "head": f32(width, 1000),
+              "blocks": [dict(layer) for _ in range(12)]}
     return built(loss, params, f32(rows, 224, 224, 3), i32(rows))
 
 
@@ -72,9 +76,11 @@ def mixer_block(p, x):
 
 
 @changed("plain-mixer", "two products over tokens, two over channels; layers are keys of one dict",
-         {"half-batch": ("batch=0.5", {"rows": 64}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
+         {"half-batch": ("batch=0.5", {"rows": 64}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 @changed("plain-mixer-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5", {"rows": 160}), "remat": ("checkpoint=*", {"rows": 320, "is_remat": True})}, rows=320)
+         {"half-batch": ("batch=0.5", {"rows": 160}), "remat": ("checkpoint=*", {"rows": 320, "is_remat": True})},
+         rows=320)
 def mixer(rows=128, is_remat=False):
     width, tokens = 512, 256
     block = jax.checkpoint(mixer_block) if is_remat else mixer_block
@@ -105,9 +111,12 @@ def state_space(p, x):
 
 
 @changed("plain-mamba", "state space layers by associative scans",
-         {"half-batch": ("batch=0.5", {"rows": 2}), "half-seq": ("sequence=0.5", {"length": 512}), "remat": ("checkpoint=*", {"is_remat": True})})
+         {"half-batch": ("batch=0.5", {"rows": 2}), "half-seq": ("sequence=0.5", {"length": 512}),
+          "remat": ("checkpoint=*", {"is_remat": True})})
 @changed("plain-mamba-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5", {"rows": 8, "length": 1024}), "half-seq": ("sequence=0.5", {"rows": 16, "length": 512}), "remat": ("checkpoint=*", {"rows": 16, "is_remat": True})}, rows=16)
+         {"half-batch": ("batch=0.5", {"rows": 8, "length": 1024}),
+          "half-seq": ("sequence=0.5", {"rows": 16, "length": 512}),
+          "remat": ("checkpoint=*", {"rows": 16, "is_remat": True})}, rows=16)
 def mamba(rows=4, length=1024, is_remat=False):
     width, inner, states, depth, vocab = 512, 1024, 8, 4, 8192
     block = jax.checkpoint(state_space) if is_remat else state_space
@@ -118,7 +127,8 @@ def mamba(rows=4, length=1024, is_remat=False):
             x = block(layer, x)
         logits = jax.nn.log_softmax(norm(x) @ p["embed"].T)
         return -jnp.take_along_axis(logits, tokens[:, 1:, None], -1).mean()
-    layer = {"into": f32(width, 2 * inner), "rate": f32(inner, inner), "mix": f32(inner, 2 * states), "a": f32(inner, states), "outof": f32(inner, width)}
+    layer = {"into": f32(width, 2 * inner), "rate": f32(inner, inner), "mix": f32(inner, 2 * states),
+             "a": f32(inner, states), "outof": f32(inner, width)}
     params = {"embed": f32(vocab, width), "layers": [dict(layer) for _ in range(depth)]}
     return built(loss, params, i32(rows, length + 1))
 
@@ -126,7 +136,8 @@ def mamba(rows=4, length=1024, is_remat=False):
 @changed("plain-nerf", "a field of light: eight layers over rays and samples",
          {"half-batch": ("batch=0.5", {"rays": 2048}), "remat": ("checkpoint=*", {"is_remat": True})})
 @changed("plain-nerf-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5", {"rays": 16384}), "remat": ("checkpoint=*", {"rays": 32768, "is_remat": True})}, rays=32768)
+         {"half-batch": ("batch=0.5", {"rays": 16384}), "remat": ("checkpoint=*", {"rays": 32768, "is_remat": True})},
+         rays=32768)
 def nerf(rays=4096, samples=96, is_remat=False):
     width = 256
 
@@ -145,7 +156,8 @@ def nerf(rays=4096, samples=96, is_remat=False):
         weights = 1 - jnp.exp(-jax.nn.softplus(out[..., 3]) * (4. / samples))
         seen = weights * jnp.cumprod(1 - weights + 1e-10, -1)
         return jnp.square((seen[..., None] * jax.nn.sigmoid(out[..., :3])).sum(1) - colours).mean()
-    params = {"w_in": f32(60, width), "w_out": f32(width, 4), "hidden": [{"w": f32(width, width), "b": f32(width)} for _ in range(8)]}
+    params = {"w_in": f32(60, width), "w_out": f32(width, 4),
+              "hidden": [{"w": f32(width, width), "b": f32(width)} for _ in range(8)]}
     return built(loss, params, f32(rays, 3), f32(rays, 3), f32(rays, 3))
 
 
@@ -158,7 +170,8 @@ def messages(p, nodes, edges, senders, receivers):
 
 @changed("plain-graph", "messages along edges, six rounds",
          {"remat": ("checkpoint=*", {"is_remat": True})})
-@changed("plain-graph-full", "the same, fills the chip", {"remat": ("checkpoint=*", {"edges": 600000, "is_remat": True})}, edges=600000)
+@changed("plain-graph-full", "the same, fills the chip",
+         {"remat": ("checkpoint=*", {"edges": 600000, "is_remat": True})}, edges=600000)
 def graph(edges=100000, nodes=20000, is_remat=False):
     width = 128
     round_of = jax.checkpoint(messages) if is_remat else messages
@@ -169,12 +182,14 @@ def graph(edges=100000, nodes=20000, is_remat=False):
             x, e = round_of(layer, x, e, senders, receivers)
         return jnp.square(x @ p["outof"] - y).mean()
     layer = {"e1": f32(3 * width, width), "e2": f32(width, width), "n1": f32(2 * width, width), "n2": f32(width, width)}
-    params = {"nodes_in": f32(16, width), "edges_in": f32(8, width), "outof": f32(width, 3), "rounds": [dict(layer) for _ in range(6)]}
+    params = {"nodes_in": f32(16, width), "edges_in": f32(8, width), "outof": f32(width, 3),
+              "rounds": [dict(layer) for _ in range(6)]}
     return built(loss, params, f32(nodes, 16), f32(edges, 8), i32(edges), i32(edges), f32(nodes, 3))
 
 
 def conv(p, x, stride=1):
-    return jax.lax.conv_general_dilated(x, p["w"], (stride, stride), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")) + p["b"]
+    return jax.lax.conv_general_dilated(x, p["w"], (stride, stride), "SAME",
+                                        dimension_numbers=("NHWC", "HWIO", "NHWC")) + p["b"]
 
 
 def residual(p, x, time):
@@ -188,13 +203,16 @@ def filters(into, out, size=3):
 
 
 def residual_params(into, out):
-    return {"c1": filters(into, out), "c2": filters(out, out), "t": f32(256, out), **({"s": filters(into, out, 1)} if into != out else {})}
+    return {"c1": filters(into, out), "c2": filters(out, out), "t": f32(256, out),
+            **({"s": filters(into, out, 1)} if into != out else {})}
 
 
 @changed("plain-unet", "diffusion, skips, averaged weights",
-         {"half-batch": ("batch=0.5", {"rows": 12}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
+         {"half-batch": ("batch=0.5", {"rows": 12}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 @changed("plain-unet-full", "the same, fills the chip",
-         {"half-batch": ("batch=0.5", {"rows": 48}), "remat": ("checkpoint=*", {"rows": 96, "is_remat": True})}, rows=96)
+         {"half-batch": ("batch=0.5", {"rows": 48}), "remat": ("checkpoint=*", {"rows": 96, "is_remat": True})},
+         rows=96)
 def unet(rows=24, is_remat=False):
     block = jax.checkpoint(residual) if is_remat else residual
 
@@ -211,6 +229,7 @@ def unet(rows=24, is_remat=False):
             x = block(level, jnp.concatenate([x, skips.pop()], -1), time)
         return jnp.square(conv(p["out"], jax.nn.silu(norm(x, (1, 2)))) - noise).mean()
     params = {"in": filters(3, 128), "out": filters(128, 3), "middle": residual_params(256, 256),
-              "down": [{"a": residual_params(128, 128), "pool": filters(128, 128)}, {"a": residual_params(128, 256), "pool": filters(256, 256)}],
+              "down": [{"a": residual_params(128, 128), "pool": filters(128, 128)},
+                       {"a": residual_params(128, 256), "pool": filters(256, 256)}],
               "up": [residual_params(512, 256), residual_params(384, 128)]}
     return built(loss, params, f32(rows, 128, 128, 3), f32(rows, 128, 128, 3), f32(rows, 256), averaged=True)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the programs of this folder share: element types of their changes, optimizers that keep the types of their arguments."""
+"""What the programs of this folder share: element types of their changes, optimizers that keep the types of their
+arguments."""
 import inspect
 
 import jax

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts: a masked encoder (Haiku), an encoder with a decoder (Equinox), grouped heads with rotary angles (scan over layers),
-a mixture of experts, adapters on frozen weights, microbatches in a loop."""
+"""Texts: a masked encoder (Haiku), an encoder with a decoder (Equinox), grouped heads with rotary angles (scan over
+layers), a mixture of experts, adapters on frozen weights, microbatches in a loop."""
 import equinox as eqx
 import haiku as hk
 import jax
@@ -16,7 +16,8 @@ ROLES = [(".", "other")]
 
 def encoder_layer(x, mask):
     width = x.shape[-1]
-    y = hk.MultiHeadAttention(12, width // 12, w_init=hk.initializers.VarianceScaling(), model_size=width, name="attention")(x, x, x, mask=mask[:, None, None, :])
+    y = hk.MultiHeadAttention(12, width // 12, w_init=hk.initializers.VarianceScaling(), model_size=width,
+                              name="attention")(x, x, x, mask=mask[:, None, None, :])
     x = hk.LayerNorm(-1, True, True, name="attention_norm")(x + y)
     y = hk.Linear(width, name="output")(jax.nn.gelu(hk.Linear(4 * width, name="intermediate")(x)))
     return hk.LayerNorm(-1, True, True, name="output_norm")(x + y)
@@ -36,7 +37,8 @@ def bert_net(depth, is_remat):
 
 
 @changed("bert", "Haiku masked language model, AdamW, donated",
-         {"half-batch": ("batch=0.5", {"rows": 16}), "half-seq": ("sequence=0.5", {"length": 256}), "mu-bf16": ("cast=opt*.mu*:bf16", {"casts": ((r"^opt.*\.mu\b", "bfloat16"),)}),
+         {"half-batch": ("batch=0.5", {"rows": 16}), "half-seq": ("sequence=0.5", {"length": 256}),
+          "mu-bf16": ("cast=opt*.mu*:bf16", {"casts": ((r"^opt.*\.mu\b", "bfloat16"),)}),
           "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 def bert(rows=32, length=512, is_remat=False, depth=6):
     model, optimizer = bert_net(depth, is_remat), optax.adamw(1e-4)
@@ -44,8 +46,11 @@ def bert(rows=32, length=512, is_remat=False, depth=6):
     def loss(params, ids, segments, mask, targets, chosen):
         return masked_loss(model.apply(params, ids, segments, mask), targets, chosen)
     row = i32(rows, length)
-    params = jax.eval_shape(bert_net(depth, False).init, jax.random.key(0), row, row, jax.ShapeDtypeStruct(row.shape, jnp.bool_))
-    return Built(trained(loss, optimizer), (params, jax.eval_shape(optimizer.init, params), row, row, jax.ShapeDtypeStruct(row.shape, jnp.bool_), row,
+    params = jax.eval_shape(bert_net(depth, False).init, jax.random.key(0), row, row,
+                            jax.ShapeDtypeStruct(row.shape, jnp.bool_))
+    return Built(trained(loss, optimizer),
+                 (params, jax.eval_shape(optimizer.init, params), row, row, jax.ShapeDtypeStruct(row.shape, jnp.bool_),
+                  row,
                                             f32(rows, length)), ROLES, donate=(0, 1))
 
 
@@ -80,7 +85,8 @@ class Translator(eqx.Module):
 
     def __init__(self, width, depth, key):
         keys = jax.random.split(key, 2 * depth + 3)
-        self.source, self.target = eqx.nn.Embedding(32128, width, key=keys[0]), eqx.nn.Embedding(32128, width, key=keys[1])
+        self.source, self.target = eqx.nn.Embedding(32128, width, key=keys[0]), eqx.nn.Embedding(32128, width,
+                key=keys[1])
         self.encoder = [Coder(width, False, one) for one in keys[3:3 + depth]]
         self.decoder = [Coder(width, True, one) for one in keys[3 + depth:]]
         self.head = eqx.nn.Linear(width, 32128, use_bias=False, key=keys[2])
@@ -96,8 +102,10 @@ class Translator(eqx.Module):
 
 
 @changed("seq2seq", "Equinox encoder with a decoder, Adam, donated",
-         {"half-batch": ("batch=0.5", {"rows": 12}), "half-seq": ("sequence=0.5", {"length": 192}), "remat": ("checkpoint=*", {"remat": ("encoder", "decoder")}),
-          "remat-decoder": ("checkpoint=decoder_*", {"remat": ("decoder",)}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
+         {"half-batch": ("batch=0.5", {"rows": 12}), "half-seq": ("sequence=0.5", {"length": 192}),
+          "remat": ("checkpoint=*", {"remat": ("encoder", "decoder")}),
+          "remat-decoder": ("checkpoint=decoder_*", {"remat": ("decoder",)}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 def seq2seq(rows=24, length=384, remat=()):
     whole = eqx.filter_eval_shape(Translator, 768, 4, jax.random.key(0))
     model, static = eqx.partition(whole, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
@@ -107,7 +115,8 @@ def seq2seq(rows=24, length=384, remat=()):
         net = eqx.combine(model, static)
         return masked_loss(jax.vmap(lambda a, b: net(a, b, remat))(source, target), labels)
     row = i32(rows, length)
-    return Built(trained(loss, optimizer), (model, jax.eval_shape(optimizer.init, model), row, row, row), ROLES, donate=(0, 1))
+    return Built(trained(loss, optimizer), (model, jax.eval_shape(optimizer.init, model), row, row, row), ROLES,
+                 donate=(0, 1))
 
 
 def rotated(x):
@@ -138,29 +147,43 @@ def llama_layer(w, x, heads=16, groups=4):
 
 
 def llama_weights(depth, width, kind=f32, groups=4, heads=16):
-    layer = {"q_proj": (width, width), "k_proj": (width, width * groups // heads), "v_proj": (width, width * groups // heads), "o_proj": (width, width),
-             "gate_proj": (width, 11 * width // 4), "up_proj": (width, 11 * width // 4), "down_proj": (11 * width // 4, width),
+    layer = {"q_proj": (width, width), "k_proj": (width, width * groups // heads),
+             "v_proj": (width, width * groups // heads), "o_proj": (width, width),
+             "gate_proj": (width, 11 * width // 4), "up_proj": (width, 11 * width // 4),
+             "down_proj": (11 * width // 4, width),
              "input_layernorm": (width,), "post_attention_layernorm": (width,)}
     return {name: kind(depth, *shape) for name, shape in layer.items()}
 
 
-POLICIES = {"nothing": jax.checkpoint_policies.nothing_saveable, "dots": jax.checkpoint_policies.dots_with_no_batch_dims_saveable}
+POLICIES = {"nothing": jax.checkpoint_policies.nothing_saveable,
+            "dots": jax.checkpoint_policies.dots_with_no_batch_dims_saveable}
 LLAMA_SPLIT = [(r"_proj|embed|lm_head", P(None, "chip")), ("^tokens", P("chip"))]
 
 
 @changed("llama", "layers in a scan, grouped heads, rotary angles, AdamW, donated",
-         {"half-batch": ("batch=0.5", {"rows": 2}), "half-seq": ("sequence=0.5", {"length": 512}), "remat": ("checkpoint=*", {"policy": "nothing"}),
-          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}), "params-bf16": ("cast=params*:bf16", {"casts": (("^params", "bfloat16"),), "is_widened": True}),
+         {"half-batch": ("batch=0.5", {"rows": 2}), "half-seq": ("sequence=0.5", {"length": 512}),
+          "remat": ("checkpoint=*", {"policy": "nothing"}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+          "params-bf16": ("cast=params*:bf16", {"casts": (("^params", "bfloat16"),), "is_widened": True}),
           "params-bf16-followed": ("cast=params*:bf16", {"casts": (("^params", "bfloat16"),)}),
-          "mu-bf16": ("cast=opt*.mu*:bf16", {"casts": ((r"^opt.*\.mu\b", "bfloat16"),)}), "shard4": ("shard=*:4", {"mesh": {"chip": 4}})}, rows=4)
-@changed("llama-remat", "the same, each layer computed again", {"half-batch": ("batch=0.5", {"rows": 4}), "half-seq": ("sequence=0.5", {"length": 512})}, policy="nothing", rows=8)
-@changed("llama-unrolled", "the same layers unrolled", {"remat": ("checkpoint=*", {"policy": "nothing"}), "half-seq": ("sequence=0.5", {"length": 512}),
-                                                       "remat-first": (["checkpoint=layers_0", "checkpoint=layers_1"], {"policy": "nothing", "until": 2}),
-                                                       "opt-host": ("offload=opt*", {"hosted": r"^opt.*\.[mn]u\b", "is_hosted": True})}, is_unrolled=True, depth=4)
+          "mu-bf16": ("cast=opt*.mu*:bf16", {"casts": ((r"^opt.*\.mu\b", "bfloat16"),)}),
+          "shard4": ("shard=*:4", {"mesh": {"chip": 4}})}, rows=4)
+@changed("llama-remat", "the same, each layer computed again",
+         {"half-batch": ("batch=0.5", {"rows": 4}), "half-seq": ("sequence=0.5", {"length": 512})}, policy="nothing",
+         rows=8)
+@changed("llama-unrolled", "the same layers unrolled",
+         {"remat": ("checkpoint=*", {"policy": "nothing"}), "half-seq": ("sequence=0.5", {"length": 512}),
+                                                       "remat-first": (["checkpoint=layers_0", "checkpoint=layers_1"],
+                                                                       {"policy": "nothing", "until": 2}),
+                                                       "opt-host": ("offload=opt*",
+                                                                    {"hosted": r"^opt.*\.[mn]u\b", "is_hosted": True})},
+         is_unrolled=True, depth=4)
 @changed("accumulate", "four microbatches in a loop over such layers, AdamW, donated",
-         {"half-rows": ("batch=0.5@tokens:1", {"rows": 2}), "half-parts": ("batch=0.5@tokens:0", {"parts": 2}), "remat": ("checkpoint=*", {"policy": "nothing"})},
+         {"half-rows": ("batch=0.5@tokens:1", {"rows": 2}), "half-parts": ("batch=0.5@tokens:0", {"parts": 2}),
+          "remat": ("checkpoint=*", {"policy": "nothing"})},
          is_unrolled=True, depth=4, parts=4, rows=4)
-def llama(rows=8, length=1024, policy=None, depth=8, is_unrolled=False, until=None, parts=0, is_widened=False, is_hosted=False):
+def llama(rows=8, length=1024, policy=None, depth=8, is_unrolled=False, until=None, parts=0, is_widened=False,
+          is_hosted=False):
     width, vocab = 1024, 32000
     optimizer = optax.adamw(3e-4)
 
@@ -191,5 +214,7 @@ def llama(rows=8, length=1024, policy=None, depth=8, is_unrolled=False, until=No
     if is_unrolled:
         layers = [jax.tree.map(lambda leaf: f32(*leaf.shape[1:]), layers) for _ in range(depth)]
     params = {"embed": f32(vocab, width), "layers": layers, "norm": f32(width), "lm_head": f32(width, vocab)}
-    return Built(step, (params, jax.eval_shape(optimizer.init, params), i32(*([parts] if parts else []), rows, length + 1)), ROLES, donate=(0, 1),
+    return Built(step,
+                 (params, jax.eval_shape(optimizer.init, params), i32(*([parts] if parts else []), rows, length + 1)),
+                 ROLES, donate=(0, 1),
                  specs=LLAMA_SPLIT, results=lambda params, opt, _: (params, opt))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures: a residual net with batch statistics (Linen), a vision transformer (NNX), a U-Net that takes noise away (Linen)."""
+"""Pictures: a residual net with batch statistics (Linen), a vision transformer (NNX), a U-Net that takes noise away
+(Linen)."""
 import functools
 
 import flax.linen as nn
@@ -25,7 +26,8 @@ class Bottleneck(nn.Module):
         y = nn.relu(norm()(nn.Conv(self.width, (3, 3), (self.stride, self.stride), use_bias=False)(y)))
         y = norm(scale_init=nn.initializers.zeros)(nn.Conv(4 * self.width, (1, 1), use_bias=False)(y))
         if x.shape != y.shape:
-            x = norm(name="norm_short")(nn.Conv(4 * self.width, (1, 1), (self.stride, self.stride), use_bias=False, name="short")(x))
+            x = norm(name="norm_short")(nn.Conv(4 * self.width, (1, 1), (self.stride, self.stride), use_bias=False,
+                                                name="short")(x))
         return nn.relu(x + y)
 
 
@@ -44,8 +46,10 @@ class ResNet(nn.Module):
         return nn.Dense(1000, name="head")(x.mean((1, 2)))
 
 
-RESNET = {"half-batch": ("batch=0.5", {"rows": 48}), "quarter-batch": ("batch=0.25", {"rows": 24}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
-          "remat": ("checkpoint=*", {"remat": (0, 1, 2, 3)}), "remat-first": ("checkpoint=stage0_block*", {"remat": (0,)})}
+RESNET = {"half-batch": ("batch=0.5", {"rows": 48}), "quarter-batch": ("batch=0.25", {"rows": 24}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+          "remat": ("checkpoint=*", {"remat": (0, 1, 2, 3)}),
+          "remat-first": ("checkpoint=stage0_block*", {"remat": (0,)})}
 
 
 @changed("resnet", "Linen ResNet with batch norm, SGD with momentum, donated", RESNET)
@@ -54,14 +58,17 @@ def resnet(rows=96, remat=()):
 
     def train_step(variables, momentum, image, label):
         def loss(params):
-            logits, new = model.apply({"params": params, "batch_stats": variables["batch_stats"]}, image, mutable=["batch_stats"])
+            logits, new = model.apply({"params": params, "batch_stats": variables["batch_stats"]}, image,
+                                      mutable=["batch_stats"])
             return masked_loss(logits, label), new["batch_stats"]
         grads, stats = jax.grad(loss, has_aux=True)(variables["params"])
         params, momentum = updated(optimizer, grads, momentum, variables["params"])
         stats = jax.tree.map(lambda new, old: new.astype(old.dtype), stats, variables["batch_stats"])
         return {"params": params, "batch_stats": stats}, momentum
     variables = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, 224, 224, 3))))
-    return Built(train_step, (variables, jax.eval_shape(optimizer.init, variables["params"]), f32(rows, 224, 224, 3), i32(rows)), ROLES, donate=(0, 1))
+    return Built(train_step,
+                 (variables, jax.eval_shape(optimizer.init, variables["params"]), f32(rows, 224, 224, 3), i32(rows)),
+                 ROLES, donate=(0, 1))
 
 
 class Layer(nnx.Module):
@@ -94,16 +101,21 @@ class ViT(nnx.Module):
 
 
 @changed("vit", "NNX vision transformer, AdamW, donated",
-         {"half-batch": ("batch=0.5", {"rows": 32}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}), "remat": ("checkpoint=*", {"is_remat": True}),
+         {"half-batch": ("batch=0.5", {"rows": 32}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+          "remat": ("checkpoint=*", {"is_remat": True}),
           "half-batch-remat": (["batch=0.5", "checkpoint=*"], {"is_remat": True, "rows": 32})})
-@changed("vit-kept", "the same, not donated", {"donated": ("donate=all", {"donate": (0, 1)}), "donated-opt": ("donate=1", {"donate": (1,)})}, donate=(), rows=16)
+@changed("vit-kept", "the same, not donated",
+         {"donated": ("donate=all", {"donate": (0, 1)}), "donated-opt": ("donate=1", {"donate": (1,)})}, donate=(),
+         rows=16)
 def vit(rows=64, is_remat=False, depth=8):
     graph, state = nnx.split(nnx.eval_shape(lambda: ViT(depth, nnx.Rngs(0))))
     optimizer = optax.adamw(1e-3)
 
     def loss(state, images, labels):
         return masked_loss(nnx.merge(graph, state)(images, is_remat), labels)
-    return Built(trained(loss, optimizer), (state, jax.eval_shape(optimizer.init, state), f32(rows, 224, 224, 3), i32(rows)), ROLES, donate=(0, 1))
+    return Built(trained(loss, optimizer),
+                 (state, jax.eval_shape(optimizer.init, state), f32(rows, 224, 224, 3), i32(rows)), ROLES,
+                 donate=(0, 1))
 
 
 class Res(nn.Module):
@@ -143,18 +155,21 @@ class UNet(nn.Module):
 
 
 @changed("unet", "Linen diffusion U-Net with averaged weights, Adam, donated",
-         {"half-batch": ("batch=0.5", {"rows": 16}), "remat": ("checkpoint=*", {"is_remat": True}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
+         {"half-batch": ("batch=0.5", {"rows": 16}), "remat": ("checkpoint=*", {"is_remat": True}),
+          "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
           "half-batch-named": ("batch=0.5@x0:0", {"rows": 16})})
 def unet(rows=32, is_remat=False):
     model, optimizer = UNet(is_remat=is_remat), optax.adam(2e-4)
 
     def denoise(params, ema, opt, x0, rng):
         noise_key, time_key = jax.random.split(jax.random.wrap_key_data(rng))
-        noise, when = jax.random.normal(noise_key, x0.shape, x0.dtype), jax.random.uniform(time_key, x0.shape[:1], x0.dtype)
+        noise, when = jax.random.normal(noise_key, x0.shape, x0.dtype), jax.random.uniform(time_key, x0.shape[:1],
+                x0.dtype)
         mixed = jnp.cos(when)[:, None, None, None] * x0 + jnp.sin(when)[:, None, None, None] * noise
         grads = jax.grad(lambda params: jnp.square(model.apply({"params": params}, mixed, when) - noise).mean())(params)
         params, opt = updated(optimizer, grads, opt, params)
         ema = jax.tree.map(lambda old, new: 0.999 * old + 0.001 * new, ema, params)
         return params, ema, opt
     params = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, 64, 64, 3)), jnp.zeros(1))["params"])
-    return Built(denoise, (params, params, jax.eval_shape(optimizer.init, params), f32(rows, 64, 64, 3), key()), ROLES, donate=(0, 1, 2))
+    return Built(denoise, (params, params, jax.eval_shape(optimizer.init, params), f32(rows, 64, 64, 3), key()), ROLES,
+                 donate=(0, 1, 2))

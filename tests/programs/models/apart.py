@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work that programs divide by hand: experts on their own chips, a ring over the sequence, state kept on the host, stages of a pipeline."""
+"""Work that programs divide by hand: experts on their own chips, a ring over the sequence, state kept on the host,
+stages of a pipeline."""
 import jax
 import jax.numpy as jnp
 import optax
@@ -8,7 +9,8 @@ from jax.sharding import PartitionSpec as P
 from catalog import Built, f32, program
 from signs import live, opcode, replicated
 
-ROLES = [(r"count$", "optimizer_state", "other"), ("^(opt|momentum)", "optimizer_state"), ("^(params|experts|stages)", "parameter"), (".", "batch")]
+ROLES = [(r"count$", "optimizer_state", "other"), ("^(opt|momentum)", "optimizer_state"),
+         ("^(params|experts|stages)", "parameter"), (".", "batch")]
 EIGHT = {"expert": 8}
 
 
@@ -32,8 +34,10 @@ def tokens_to_experts(params, x):
 
 
 @program("experts-apart8", "an expert on each of eight chips, rows sent to them and back", mesh=EIGHT,
-         lacks={"replicated": replicated(("parameter", "optimizer_state")), "gathered_parameters": opcode("all-gather", (1024, 4096))})
-@program("experts-everywhere8", "the same, all experts on every chip, rows stay", mesh=EIGHT, is_apart=False, has={"replicated": replicated(("parameter", "optimizer_state"))})
+         lacks={"replicated": replicated(("parameter", "optimizer_state")),
+                "gathered_parameters": opcode("all-gather", (1024, 4096))})
+@program("experts-everywhere8", "the same, all experts on every chip, rows stay", mesh=EIGHT, is_apart=False,
+         has={"replicated": replicated(("parameter", "optimizer_state"))})
 def experts(is_apart=True):
     specs = {"router": P(), "up": P("expert"), "down": P("expert")}
 
@@ -44,13 +48,15 @@ def experts(is_apart=True):
                 x = jax.shard_map(tokens_to_experts, in_specs=(specs, P("expert")), out_specs=P("expert"))(layer, x)
             else:
                 gate = jax.nn.softmax(x @ layer["router"])
-                x = x + jnp.einsum("enf,efd,ne->nd", jax.nn.gelu(jnp.einsum("nd,edf->enf", x, layer["up"])), layer["down"], gate)
+                x = x + jnp.einsum("enf,efd,ne->nd", jax.nn.gelu(jnp.einsum("nd,edf->enf", x, layer["up"])),
+                                   layer["down"], gate)
         return jnp.square(x).mean()
     params = [{"router": f32(1024, 8), "up": f32(8, 1024, 4096), "down": f32(8, 4096, 1024)} for _ in range(2)]
     optimizer = optax.adam(1e-3)
     opt = jax.eval_shape(optimizer.init, params)
     return Built(stepped(loss, optimizer), (params, opt, f32(16384, 1024)), ROLES, donate=(0, 1), grads=params,
-                 specs=[("^batch", P("expert")), *([("up|down", P("expert"))] if is_apart else [])], results=lambda params, opt, _: (params, opt))
+                 specs=[("^batch", P("expert")), *([("up|down", P("expert"))] if is_apart else [])],
+                 results=lambda params, opt, _: (params, opt))
 
 
 def around(q, k, v):
@@ -66,9 +72,11 @@ def around(q, k, v):
     return total / weight[..., None]
 
 
-@program("ring8", "a long sequence over eight chips, keys passed around", mesh={"seq": 8}, has={"replicated": replicated(("parameter",))},
+@program("ring8", "a long sequence over eight chips, keys passed around", mesh={"seq": 8},
+         has={"replicated": replicated(("parameter",))},
          lacks={"attention_scores": live((2, 4, 1024, 8192))})
-@program("ring8-not", "the same sequence, keys gathered by the compiler", mesh={"seq": 8}, is_ring=False, has={"attention_scores": live((2, 4, 1024, 8192))})
+@program("ring8-not", "the same sequence, keys gathered by the compiler", mesh={"seq": 8}, is_ring=False,
+         has={"attention_scores": live((2, 4, 1024, 8192))})
 def ring(is_ring=True):
     def loss(params, x):
         for weights in params["layers"]:
@@ -81,11 +89,14 @@ def ring(is_ring=True):
             x = x + out.reshape(x.shape) @ weights["back"]
         return jnp.square(x).mean()
     params = {"layers": [{"qkv": f32(1024, 3072), "back": f32(1024, 1024)} for _ in range(2)]}
-    return Built(stepped(loss, optax.sgd(0.1, momentum=0.9)), (params, jax.eval_shape(optax.sgd(0.1, momentum=0.9).init, params), f32(2, 8192, 1024)),
-                 ROLES, donate=(0, 1), grads=params, specs=[("^batch", P(None, "seq"))], results=lambda params, opt, _: (params, opt))
+    return Built(stepped(loss, optax.sgd(0.1, momentum=0.9)),
+                 (params, jax.eval_shape(optax.sgd(0.1, momentum=0.9).init, params), f32(2, 8192, 1024)),
+                 ROLES, donate=(0, 1), grads=params, specs=[("^batch", P(None, "seq"))], results=lambda params, opt,
+                 _: (params, opt))
 
 
-@program("pipeline8", "a stage on each of eight chips, microbatches passed on", mesh={"stage": 8}, lacks={"replicated": replicated(("parameter", "optimizer_state"))})
+@program("pipeline8", "a stage on each of eight chips, microbatches passed on", mesh={"stage": 8},
+         lacks={"replicated": replicated(("parameter", "optimizer_state"))})
 def pipeline():
     def stage(weights, parts):
         at = jax.lax.axis_index("stage")
@@ -102,5 +113,6 @@ def pipeline():
         return jnp.square(made[-1]).mean()
     stages = {"a": f32(8, 2048, 8192), "b": f32(8, 8192, 2048)}
     optimizer = optax.adam(1e-3)
-    return Built(stepped(loss, optimizer), (stages, jax.eval_shape(optimizer.init, stages), f32(8, 256, 2048)), ROLES, donate=(0, 1), grads=stages,
+    return Built(stepped(loss, optimizer), (stages, jax.eval_shape(optimizer.init, stages), f32(8, 256, 2048)), ROLES,
+                 donate=(0, 1), grads=stages,
                  specs=[(r"\['[ab]'\]", P("stage"))], results=lambda stages, opt, _: (stages, opt))

@@ -18,7 +18,8 @@ def weights(layers=LAYERS, width=WIDTH):
 
 
 def normal(x, gain):
-    return (x * jax.lax.rsqrt(jnp.mean(jnp.square(x.astype(jnp.float32)), -1, keepdims=True) + 1e-6)).astype(x.dtype) * gain
+    return (x * jax.lax.rsqrt(jnp.mean(jnp.square(x.astype(jnp.float32)), -1,
+                                       keepdims=True) + 1e-6)).astype(x.dtype) * gain
 
 
 def feed(block, x):
@@ -45,15 +46,18 @@ def new_pair(block, x):
     return jnp.moveaxis((x @ block["kv"]).reshape(*x.shape[:2], 2, GROUPS, HEAD), 2, 0)
 
 
-ROLES = [(r"^(cache|past|kv|memory)", "cache"), (r"(^|\[)'?(net|model|draft|target|weights)\b", "parameter"), (r"^rng", "rng"),
+ROLES = [(r"^(cache|past|kv|memory)", "cache"), (r"(^|\[)'?(net|model|draft|target|weights)\b", "parameter"),
+         (r"^rng", "rng"),
          (r"^(at|position|length)", "batch", "other"), (r"^(token|prompt|ids|source|beam|x)", "batch")]
 
 
 @program("decode-kept", "a decode step, grouped heads, the cache as a list of pairs; donated", donate=(1,),
-         lacks={"cache_copy": live(ONE_CACHE), "no_donation": not_aliased(), "repeat": live((ROWS, LENGTH, HEADS, HEAD))})
+         lacks={"cache_copy": live(ONE_CACHE), "no_donation": not_aliased(),
+                "repeat": live((ROWS, LENGTH, HEADS, HEAD))})
 @program("decode-copied", "the same, not donated", has={"cache_copy": live(ONE_CACHE), "no_donation": not_aliased()},
          lacks={"donation_unused": donor()})
-@program("decode-repeated", "the same, donated, the heads of the cache repeated for each query", is_repeated=True, donate=(1,),
+@program("decode-repeated", "the same, donated, the heads of the cache repeated for each query", is_repeated=True,
+         donate=(1,),
          has={"repeat": live((ROWS, LENGTH, HEADS, HEAD))})
 def step_over_pairs(donate=(), is_repeated=False):
     def decode(net, past, token, at):
@@ -75,7 +79,8 @@ def stacked(tree, count):
 
 @program("decode-scan-new", "layers in a scan that takes the donated cache apart and puts a new one together",
          has={"cache_copy": live((LAYERS, *ONE_CACHE))})
-@program("decode-scan-carry", "the same, the cache carried by the loop; the compiler copies it into another layout", is_carried=True,
+@program("decode-scan-carry", "the same, the cache carried by the loop; the compiler copies it into another layout",
+         is_carried=True,
          has={"cache_copy": live((LAYERS, *ONE_CACHE))}, lacks={"no_donation": not_aliased()})
 def step_over_stack(is_carried=False):
     def one(x, block, keys, values, at):
@@ -103,11 +108,13 @@ def step_over_stack(is_carried=False):
         return x[:, 0] @ weights["head"], kv
     net = weights(1)
     cache = {"k": bf16(LAYERS, *ONE_CACHE), "v": bf16(LAYERS, *ONE_CACHE)}
-    return Built(generate, ({**net, "stack": stacked(net["stack"][0], LAYERS)}, cache, i32(ROWS), i32()), ROLES, donate=(1,))
+    return Built(generate, ({**net, "stack": stacked(net["stack"][0], LAYERS)}, cache, i32(ROWS), i32()), ROLES,
+                 donate=(1,))
 
 
 @program("prefill-all", "prefill of long prompts; logits of every position come out",
-         has={"prefill_logits": live((4, 4096, VOCAB))}, lacks={"saved_activations": unknown(), "donation_unused": donor()})
+         has={"prefill_logits": live((4, 4096, VOCAB))},
+         lacks={"saved_activations": unknown(), "donation_unused": donor()})
 @program("prefill-last", "the same, logits of the last position only", is_last=True,
          lacks={"prefill_logits": live((4, 4096, VOCAB)), "logits": live((4, 4096, VOCAB))})
 def prefill(is_last=False):
@@ -116,7 +123,8 @@ def prefill(is_last=False):
         for block in net["stack"]:
             k, v = new_pair(block, x)
             parts = x.reshape(4, 16, 256, WIDTH).swapaxes(0, 1)
-            x = jax.lax.map(lambda part, block=block, k=k, v=v: look(block, part[1], k, v, part[0] * 256), (jnp.arange(16), parts))
+            x = jax.lax.map(lambda part, block=block, k=k, v=v: look(block, part[1], k, v, part[0] * 256),
+                            (jnp.arange(16), parts))
             x = feed(block, x.swapaxes(0, 1).reshape(4, 4096, WIDTH))
             cache.append({"key": k, "value": v})
         return (x[:, -1] if is_last else x) @ net["head"], cache
@@ -130,7 +138,8 @@ def speculative():
         new = []
         for block, cache in zip(net["stack"], caches, strict=True):
             k, v = new_pair(block, x)
-            cache = {"k": jax.lax.dynamic_update_slice(cache["k"], k, (0, at, 0, 0)), "v": jax.lax.dynamic_update_slice(cache["v"], v, (0, at, 0, 0))}
+            cache = {"k": jax.lax.dynamic_update_slice(cache["k"], k, (0, at, 0, 0)),
+                     "v": jax.lax.dynamic_update_slice(cache["v"], v, (0, at, 0, 0))}
             x = feed(block, look(block, x, cache["k"], cache["v"], at))
             new.append(cache)
         return x @ net["head"], new
@@ -148,11 +157,13 @@ def speculative():
 
     def cache(layers):
         return [{"k": bf16(16, 2048, GROUPS, HEAD), "v": bf16(16, 2048, GROUPS, HEAD)} for _ in range(layers)]
-    return Built(guess_and_check, (weights(2, 1024), weights(4), {"draft": cache(2), "target": cache(4)}, i32(16), i32(), key()),
+    return Built(guess_and_check,
+                 (weights(2, 1024), weights(4), {"draft": cache(2), "target": cache(4)}, i32(16), i32(), key()),
                  ROLES, donate=(2,))
 
 
-@program("beam-search", "a step of beam search: the cache is gathered by beam", has={"cache_copy": live((3, 8, 4, 2048, GROUPS, HEAD), (8, 4, 2048, GROUPS, HEAD))})
+@program("beam-search", "a step of beam search: the cache is gathered by beam",
+         has={"cache_copy": live((3, 8, 4, 2048, GROUPS, HEAD), (8, 4, 2048, GROUPS, HEAD))})
 def beams():
     def advance(model, memory, beam_ids, beam_scores, position):
         x, flat = model["tokens"][beam_ids.reshape(-1)][:, None], []
@@ -162,7 +173,8 @@ def beams():
                             for old, new in zip(pair, (k, v), strict=True))
             x = feed(block, look(block, x, keys, values, position))
             flat.append((keys, values))
-        scores = beam_scores[..., None] + jax.nn.log_softmax((x[:, 0] @ model["head"]).astype(jnp.float32)).reshape(8, 4, VOCAB)
+        scores = beam_scores[..., None] + jax.nn.log_softmax((x[:, 0] @ model["head"]).astype(jnp.float32)).reshape(8,
+                4, VOCAB)
         best, chosen = jax.lax.top_k(scores.reshape(8, -1), 4)
         parent, token = chosen // VOCAB, chosen % VOCAB
         pick = jax.vmap(lambda rows, which: rows[which])
@@ -183,7 +195,8 @@ def rotary(is_passed=False):
     def turn(model, x, position, table=None):
         cos, sin = (jnp.asarray(made) if table is None else table)[:, position]
         h = (x @ model["q"]).reshape(*x.shape[:2], 4, 2, 128)
-        h = jnp.stack([h[..., 0, :] * cos[:, :, None] - h[..., 1, :] * sin[:, :, None], h[..., 0, :] * sin[:, :, None] + h[..., 1, :] * cos[:, :, None]], -2)
+        h = jnp.stack([h[..., 0, :] * cos[:, :, None] - h[..., 1, :] * sin[:, :, None],
+                       h[..., 0, :] * sin[:, :, None] + h[..., 1, :] * cos[:, :, None]], -2)
         return h.astype(jnp.bfloat16).reshape(*x.shape[:2], 1024) @ model["o"]
     args = ({"q": bf16(1024, 1024), "o": bf16(1024, 1024)}, bf16(16, 2048, 1024), i32(16, 2048))
     table = jax.ShapeDtypeStruct((2, 16384, 128), jnp.float32)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Flax Linen with train states of its own kind: a residual net, a vision transformer, a U-Net for diffusion, a GAN, a policy."""
+"""Flax Linen with train states of its own kind: a residual net, a vision transformer, a U-Net for diffusion, a GAN, a
+policy."""
 import typing
 
 import flax.linen as nn
@@ -12,8 +13,10 @@ from flax.training import train_state
 from catalog import Built, f32, i32, key, program
 from signs import forward, live, not_aliased, unknown
 
-STATE = [(r"\.params\b|\['params'\]", "parameter"), (r"batch_stats", "parameter", "other"), (r"\.(ema|average)\b", "optimizer_state", "parameter"),
-         (r"\.(count|step)$", "optimizer_state", "other"), (r"opt_state|optimizer", "optimizer_state"), (r"^rng|^key|^dropout", "rng")]
+STATE = [(r"\.params\b|\['params'\]", "parameter"), (r"batch_stats", "parameter", "other"),
+         (r"\.(ema|average)\b", "optimizer_state", "parameter"),
+         (r"\.(count|step)$", "optimizer_state", "other"), (r"opt_state|optimizer", "optimizer_state"),
+         (r"^rng|^key|^dropout", "rng")]
 
 
 class Residual(nn.Module):
@@ -49,24 +52,29 @@ class ImageState(train_state.TrainState):
     batch_stats: typing.Any
 
 
-@program("linen-resnet50", "ResNet-50 with batch statistics, SGD with momentum", has={"saved_activations": forward(0.4)}, lacks={"logits": unknown()})
-@program("linen-resnet50-remat", "the same, blocks recomputed", change=("linen-resnet50", "blocks recomputed"), is_remat=True, lacks={"logits": unknown()})
+@program("linen-resnet50", "ResNet-50 with batch statistics, SGD with momentum",
+         has={"saved_activations": forward(0.4)}, lacks={"logits": unknown()})
+@program("linen-resnet50-remat", "the same, blocks recomputed", change=("linen-resnet50", "blocks recomputed"),
+         is_remat=True, lacks={"logits": unknown()})
 def resnet(is_remat=False):
     model = ResNet(is_remat=is_remat)
 
     def train_step(state, batch):
         def loss(params):
-            logits, new = model.apply({"params": params, "batch_stats": state.batch_stats}, batch["image"], mutable=["batch_stats"])
+            logits, new = model.apply({"params": params, "batch_stats": state.batch_stats}, batch["image"],
+                                      mutable=["batch_stats"])
             return optax.softmax_cross_entropy_with_integer_labels(logits, batch["label"]).mean(), new
         grads, new = jax.grad(loss, has_aux=True)(state.params)
         return state.apply_gradients(grads=grads).replace(batch_stats=new["batch_stats"])
 
     def fresh():
         variables = model.init(jax.random.key(0), jnp.zeros((1, 224, 224, 3)))
-        return ImageState.create(apply_fn=model.apply, params=variables["params"], tx=optax.sgd(0.1, momentum=0.9, nesterov=True),
+        return ImageState.create(apply_fn=model.apply, params=variables["params"],
+                                 tx=optax.sgd(0.1, momentum=0.9, nesterov=True),
                                  batch_stats=variables["batch_stats"])
     state = jax.eval_shape(fresh)
-    return Built(train_step, (state, {"image": f32(64, 224, 224, 3), "label": i32(64)}), [*STATE, ("^batch", "batch")], donate=(0,),
+    return Built(train_step, (state, {"image": f32(64, 224, 224, 3), "label": i32(64)}), [*STATE, ("^batch", "batch")],
+                 donate=(0,),
                  grads=state.params)
 
 
@@ -77,9 +85,12 @@ class Encoder(nn.Module):
     @nn.compact
     def __call__(self, x, is_trained):
         y = nn.LayerNorm(name="before")(x)
-        x = x + nn.MultiHeadDotProductAttention(self.heads, dropout_rate=0.1, deterministic=not is_trained, name=f"{self.called}_mix")(y)
+        x = x + nn.MultiHeadDotProductAttention(self.heads, dropout_rate=0.1, deterministic=not is_trained,
+                                                name=f"{self.called}_mix")(y)
         y = nn.Dense(4 * x.shape[-1], name=f"{self.called}_up")(nn.LayerNorm(name="after")(x))
-        return x + nn.Dropout(0.1, deterministic=not is_trained)(nn.Dense(x.shape[-1], name=f"{self.called}_down")(nn.gelu(y)))
+        return x + nn.Dropout(0.1,
+                              deterministic=not is_trained)(nn.Dense(x.shape[-1],
+                                                                     name=f"{self.called}_down")(nn.gelu(y)))
 
 
 class VisionTransformer(nn.Module):
@@ -101,12 +112,15 @@ class VisionTransformer(nn.Module):
 VIT_SCORES = (64, 12, 256, 256)
 
 
-@program("linen-vit", "vision transformer with dropout, AdamW and a schedule", has={"attention_scores": live(VIT_SCORES), "saved_activations": forward(0.3)},
+@program("linen-vit", "vision transformer with dropout, AdamW and a schedule",
+         has={"attention_scores": live(VIT_SCORES), "saved_activations": forward(0.3)},
          lacks={"logits": live((64, 1000))})
-@program("linen-vit-remat", "the same, each block recomputed", change=("linen-vit", "blocks recomputed"), is_remat=True, lacks={"saved_activations": forward(0.2)})
+@program("linen-vit-remat", "the same, each block recomputed", change=("linen-vit", "blocks recomputed"), is_remat=True,
+         lacks={"saved_activations": forward(0.2)})
 @program("linen-vit-deeper", "the same with one more block", change=("linen-vit", "one more block"), depth=9)
 @program("linen-vit-half", "the same with half the batch", change=("linen-vit", "half the batch"), rows=32)
-@program("linen-vit-renamed", "the same, its blocks named otherwise", change=("linen-vit", "scopes renamed"), called="unit")
+@program("linen-vit-renamed", "the same, its blocks named otherwise", change=("linen-vit", "scopes renamed"),
+         called="unit")
 def vit(is_remat=False, depth=8, rows=64, called="block"):
     model = VisionTransformer(depth, is_remat, called)
     optimizer = optax.adamw(optax.warmup_cosine_decay_schedule(0, 1e-3, 100, 10000), weight_decay=0.05)
@@ -122,7 +136,8 @@ def vit(is_remat=False, depth=8, rows=64, called="block"):
         params = model.init(jax.random.key(0), jnp.zeros((1, 256, 256, 3)), False)["params"]
         return train_state.TrainState.create(apply_fn=model.apply, params=params, tx=optimizer)
     state = jax.eval_shape(fresh)
-    return Built(fit, (state, f32(rows, 256, 256, 3), i32(rows), key()), [*STATE, ("^(pixels|labels)", "batch")], donate=(0,), grads=state.params)
+    return Built(fit, (state, f32(rows, 256, 256, 3), i32(rows), key()), [*STATE, ("^(pixels|labels)", "batch")],
+                 donate=(0,), grads=state.params)
 
 
 class Down(nn.Module):
@@ -163,7 +178,8 @@ class Averaged(flax.struct.PyTreeNode):
     step: typing.Any
 
 
-@program("linen-diffusion-unet", "a denoiser with skips, Adam, averaged weights in the state", has={"saved_activations": forward(0.25)})
+@program("linen-diffusion-unet", "a denoiser with skips, Adam, averaged weights in the state",
+         has={"saved_activations": forward(0.25)})
 @program("linen-diffusion-unet-kept", "the same, not donated", donate=(), has={"no_donation": not_aliased()})
 def diffusion(donate=(0,)):
     model, optimizer = UNet(), optax.adam(2e-4)
@@ -172,14 +188,16 @@ def diffusion(donate=(0,)):
         noise_key, time_key = jax.random.split(jax.random.wrap_key_data(rng))
         noise, when = jax.random.normal(noise_key, batch.shape), jax.random.uniform(time_key, batch.shape[:1])
         mixed = jnp.cos(when)[:, None, None, None] * batch + jnp.sin(when)[:, None, None, None] * noise
-        loss, grads = jax.value_and_grad(lambda params: jnp.square(model.apply({"params": params}, mixed, when) - noise).mean())(state.params)
+        loss, grads = jax.value_and_grad(lambda params: jnp.square(model.apply({"params": params}, mixed,
+                when) - noise).mean())(state.params)
         updates, opt_state = optimizer.update(grads, state.opt_state)
         params = optax.apply_updates(state.params, updates)
         ema = optax.incremental_update(params, state.ema, 1e-3)
         return Averaged(params, ema, opt_state, state.step + 1), loss
     params = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, 64, 64, 3)), jnp.zeros(1))["params"])
     state = Averaged(params, params, jax.eval_shape(optimizer.init, params), i32())
-    return Built(denoise_step, (state, key(), f32(64, 64, 64, 3)), [*STATE, ("^batch", "batch")], donate=donate, grads=params)
+    return Built(denoise_step, (state, key(), f32(64, 64, 64, 3)), [*STATE, ("^batch", "batch")], donate=donate,
+                 grads=params)
 
 
 class Generator(nn.Module):
@@ -199,7 +217,8 @@ class Critic(nn.Module):
         return nn.Dense(1)(x.reshape(x.shape[0], -1))
 
 
-@program("linen-gan", "a GAN step: two nets, two optimizers, one call", lacks={"no_donation": not_aliased(), "logits": unknown()})
+@program("linen-gan", "a GAN step: two nets, two optimizers, one call",
+         lacks={"no_donation": not_aliased(), "logits": unknown()})
 def gan():
     maker, critic = Generator(), Critic()
     optimizer = optax.adam(2e-4, b1=0.5)
@@ -209,10 +228,12 @@ def gan():
 
         def critic_loss(params):
             fake = maker.apply({"params": generator["params"]}, z)
-            return (nn.softplus(critic.apply({"params": params}, fake)) + nn.softplus(-critic.apply({"params": params}, real))).mean()
+            return (nn.softplus(critic.apply({"params": params}, fake)) + nn.softplus(-critic.apply({"params": params},
+                    real))).mean()
 
         def maker_loss(params):
-            return nn.softplus(-critic.apply({"params": discriminator["params"]}, maker.apply({"params": params}, z))).mean()
+            return nn.softplus(-critic.apply({"params": discriminator["params"]},
+                                             maker.apply({"params": params}, z))).mean()
         out = []
         for net, loss in ((generator, maker_loss), (discriminator, critic_loss)):
             updates, opt_state = optimizer.update(jax.grad(loss)(net["params"]), net["optimizer"])
@@ -234,7 +255,8 @@ class ActorCritic(nn.Module):
         return nn.Dense(18)(x), nn.Dense(1)(x)[:, 0]
 
 
-@program("linen-ppo", "a PPO update: minibatches of a rollout in a scan, global norm clipped", lacks={"gradient_accumulator": unknown(), "logits": unknown()})
+@program("linen-ppo", "a PPO update: minibatches of a rollout in a scan, global norm clipped",
+         lacks={"gradient_accumulator": unknown(), "logits": unknown()})
 def ppo():
     model = ActorCritic()
     optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(2.5e-4))
@@ -255,6 +277,8 @@ def ppo():
         (params, opt_state), _ = jax.lax.scan(one, (agent["params"], agent["opt_state"]), parts)
         return {"params": params, "opt_state": opt_state}
     params = jax.eval_shape(lambda: model.init(jax.random.key(0), jnp.zeros((1, 84, 84, 4)))["params"])
-    rollout = {"obs": jax.ShapeDtypeStruct((4096, 84, 84, 4), jnp.uint8), "action": i32(4096), "logp": f32(4096), "advantage": f32(4096), "returns": f32(4096)}
-    return Built(update, ({"params": params, "opt_state": jax.eval_shape(optimizer.init, params)}, rollout), [*STATE, ("^rollout", "batch")],
+    rollout = {"obs": jax.ShapeDtypeStruct((4096, 84, 84, 4), jnp.uint8), "action": i32(4096), "logp": f32(4096),
+               "advantage": f32(4096), "returns": f32(4096)}
+    return Built(update, ({"params": params, "opt_state": jax.eval_shape(optimizer.init, params)}, rollout),
+                 [*STATE, ("^rollout", "batch")],
                  donate=(0,), grads=params)

@@ -8,8 +8,10 @@ from flax import nnx
 from catalog import Built, f32, i32, key, program
 from signs import argument, live, not_aliased, unknown
 
-ROLES = [(r"^(opt|averages)\b.*(count|step)s?(\.value)?$", "optimizer_state", "other"), (r"^opt\b.*acc_grads", "optimizer_state", "gradient"),
-         (r"\.slow\b", "optimizer_state", "parameter"), (r"^opt\b", "optimizer_state"), (r"^(state|base|lora|teacher)\b", "parameter"),
+ROLES = [(r"^(opt|averages)\b.*(count|step)s?(\.value)?$", "optimizer_state", "other"),
+         (r"^opt\b.*acc_grads", "optimizer_state", "gradient"),
+         (r"\.slow\b", "optimizer_state", "parameter"), (r"^opt\b", "optimizer_state"),
+         (r"^(state|base|lora|teacher)\b", "parameter"),
          (r"^noise", "rng"), (".", "batch")]
 
 
@@ -47,15 +49,20 @@ VOCAB = 50304
 LOGITS = live((4, 1024, VOCAB))
 
 
-@program("nnx-gpt-adafactor", "NNX decoder with a tied table, factored moments", has={"logits": LOGITS}, lacks={"no_donation": not_aliased()})
-@program("nnx-gpt-lion", "the same with Lion: one moment", optimizer="lion", has={"logits": LOGITS}, lacks={"gradient_accumulator": unknown()})
-@program("nnx-gpt-lookahead", "the same with SGD and slow weights beside the fast ones", optimizer="lookahead", has={"logits": LOGITS})
-@program("nnx-gpt-multisteps", "the same with Adam after every fourth call: gradients are kept in the state", optimizer="multisteps",
+@program("nnx-gpt-adafactor", "NNX decoder with a tied table, factored moments", has={"logits": LOGITS},
+         lacks={"no_donation": not_aliased()})
+@program("nnx-gpt-lion", "the same with Lion: one moment", optimizer="lion", has={"logits": LOGITS},
+         lacks={"gradient_accumulator": unknown()})
+@program("nnx-gpt-lookahead", "the same with SGD and slow weights beside the fast ones", optimizer="lookahead",
+         has={"logits": LOGITS})
+@program("nnx-gpt-multisteps", "the same with Adam after every fourth call: gradients are kept in the state",
+         optimizer="multisteps",
          has={"gradient_accumulator": argument((VOCAB, 768), path="acc_grads")})
 def gpt(optimizer="adafactor"):
     made = {"adafactor": lambda: optax.adafactor(1e-3), "lion": lambda: optax.lion(1e-4),
             "lookahead": lambda: optax.lookahead(optax.sgd(0.1, momentum=0.9), 6, 0.5),
-            "multisteps": lambda: optax.MultiSteps(optax.adam(1e-3), every_k_schedule=4).gradient_transformation()}[optimizer]()
+            "multisteps": lambda: optax.MultiSteps(optax.adam(1e-3),
+                                                   every_k_schedule=4).gradient_transformation()}[optimizer]()
     call, state = split(lambda rngs: Decoder(VOCAB, 768, 12, 4, rngs))
 
     def train(state, opt, tokens):
@@ -88,7 +95,8 @@ class Coder(nnx.Module):
         return self.write[-1](x), mean, spread
 
 
-@program("nnx-vae", "a variational autoencoder with RMSprop and averaged weights", lacks={"logits": unknown(), "attention_scores": unknown()})
+@program("nnx-vae", "a variational autoencoder with RMSprop and averaged weights",
+         lacks={"logits": unknown(), "attention_scores": unknown()})
 def autoencoder():
     call, state = split(Coder)
     optimizer = optax.rmsprop(1e-3, momentum=0.9)
@@ -103,15 +111,20 @@ def autoencoder():
         updates, opt = optimizer.update(jax.grad(loss)(state), opt, state)
         state = optax.apply_updates(state, updates)
         return state, opt, average.update(state, averages)[1]
-    return Built(improve, (state, jax.eval_shape(optimizer.init, state), jax.eval_shape(average.init, state), f32(4096, 784), key()),
-                 [(r"^averages\b.*count", "optimizer_state", "other"), ("^averages", "optimizer_state", "parameter"), *ROLES], donate=(0, 1, 2), grads=state)
+    return Built(improve,
+                 (state, jax.eval_shape(optimizer.init, state), jax.eval_shape(average.init, state), f32(4096, 784),
+                  key()),
+                 [(r"^averages\b.*count", "optimizer_state", "other"), ("^averages", "optimizer_state", "parameter"),
+                  *ROLES], donate=(0, 1, 2), grads=state)
 
 
-@program("nnx-lora", "adapters of rank 8 on a frozen decoder; only they are trained", lacks={"gradient_accumulator": unknown(), "all_gradients": unknown()})
+@program("nnx-lora", "adapters of rank 8 on a frozen decoder; only they are trained",
+         lacks={"gradient_accumulator": unknown(), "all_gradients": unknown()})
 def lora():
     call, base = split(lambda rngs: Decoder(VOCAB, 1024, 8, 6, rngs))
     optimizer = optax.adamw(1e-4)
-    adapted = {f"{at}.{name}": {"a": f32(a, 8), "b": f32(8, b)} for at in range(6) for name, a, b in (("up", 1024, 3072), ("down", 3072, 1024))}
+    adapted = {f"{at}.{name}": {"a": f32(a, 8), "b": f32(8, b)} for at in range(6) for name, a,
+               b in (("up", 1024, 3072), ("down", 3072, 1024))}
 
     def tune(base, lora, opt, tokens, weights):
         def loss(lora):
@@ -124,7 +137,8 @@ def lora():
             return (optax.softmax_cross_entropy_with_integer_labels(out, tokens[:, 1:]) * weights).mean()
         updates, opt = optimizer.update(jax.grad(loss)(lora), opt, lora)
         return optax.apply_updates(lora, updates), opt
-    return Built(tune, (base, adapted, jax.eval_shape(optimizer.init, adapted), i32(4, 1025), f32(4, 1024)), ROLES, donate=(1, 2), grads=adapted)
+    return Built(tune, (base, adapted, jax.eval_shape(optimizer.init, adapted), i32(4, 1025), f32(4, 1024)), ROLES,
+                 donate=(1, 2), grads=adapted)
 
 
 @program("nnx-distill", "a small decoder learns from a frozen large one", has={"logits": live((2, 1024, VOCAB))})
@@ -138,4 +152,5 @@ def distill():
         grads = jax.grad(lambda state: optax.softmax_cross_entropy(small(state, tokens) / 2, wanted).mean())(state)
         updates, opt = optimizer.update(grads, opt, state)
         return optax.apply_updates(state, updates), opt
-    return Built(learn, (state, jax.eval_shape(optimizer.init, state), teacher, i32(2, 1024)), ROLES, donate=(0, 1), grads=state)
+    return Built(learn, (state, jax.eval_shape(optimizer.init, state), teacher, i32(2, 1024)), ROLES, donate=(0, 1),
+                 grads=state)

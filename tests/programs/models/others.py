@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equinox and Haiku: an encoder with a decoder, a state space model, recurrent nets, a mixture of experts, two towers."""
+"""Equinox and Haiku: an encoder with a decoder, a state space model, recurrent nets, a mixture of experts, two
+towers."""
 import equinox as eqx
 import haiku as hk
 import jax
@@ -9,16 +10,19 @@ import optax
 from catalog import Built, f32, i32, program
 from signs import live, not_aliased, padding, unknown
 
-ROLES = [(r"(count|step)$", "optimizer_state", "other"), (r"^(opt|trace|moments)\b", "optimizer_state"), (r"^(model|net|theta|towers|params)\b", "parameter"),
+ROLES = [(r"(count|step)$", "optimizer_state", "other"), (r"^(opt|trace|moments)\b", "optimizer_state"),
+         (r"^(model|net|theta|towers|params)\b", "parameter"),
          (r"^(key|rng)", "rng"), (".", "batch")]
 
 
 def arrays(make):
-    return eqx.filter(eqx.filter_eval_shape(make, jax.random.key(0)), lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
+    return eqx.filter(eqx.filter_eval_shape(make, jax.random.key(0)),
+                      lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
 
 
 def rest(make):
-    return eqx.filter(eqx.filter_eval_shape(make, jax.random.key(0)), lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct), inverse=True)
+    return eqx.filter(eqx.filter_eval_shape(make, jax.random.key(0)),
+                      lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct), inverse=True)
 
 
 class Layer(eqx.Module):
@@ -68,18 +72,27 @@ class Translator(eqx.Module):
 PAIRS = live((16, 16128, 384))
 
 
-@program("eqx-translator", "encoder and decoder, Adam, not donated", has={"logits": PAIRS, "no_donation": not_aliased(), "attention_scores": live((16, 8, 384, 384), (16, 8, 512, 512), (16, 8, 384, 512))})
-@program("eqx-translator-donated", "the same, donated", donate=(0, 1), has={"logits": PAIRS}, lacks={"no_donation": not_aliased()})
-@program("eqx-translator-deeper", "the same with one more layer on both sides", change=("eqx-translator-donated", "one more layer on both sides"), donate=(0, 1), depth=4, has={"logits": PAIRS})
-@program("eqx-translator-half", "the same with half the batch", change=("eqx-translator-donated", "half the batch"), donate=(0, 1), rows=8)
-@program("eqx-translator-clipped", "the same, clipped by the norm of all gradients", donate=(0, 1), is_clipped=True, rows=2,
+@program("eqx-translator", "encoder and decoder, Adam, not donated",
+         has={"logits": PAIRS, "no_donation": not_aliased(),
+              "attention_scores": live((16, 8, 384, 384), (16, 8, 512, 512), (16, 8, 384, 512))})
+@program("eqx-translator-donated", "the same, donated", donate=(0, 1), has={"logits": PAIRS},
+         lacks={"no_donation": not_aliased()})
+@program("eqx-translator-deeper", "the same with one more layer on both sides",
+         change=("eqx-translator-donated", "one more layer on both sides"), donate=(0, 1), depth=4,
+         has={"logits": PAIRS})
+@program("eqx-translator-half", "the same with half the batch", change=("eqx-translator-donated", "half the batch"),
+         donate=(0, 1), rows=8)
+@program("eqx-translator-clipped", "the same, clipped by the norm of all gradients", donate=(0, 1), is_clipped=True,
+         rows=2,
          has={"all_gradients": live((2048, 512), (16128, 512), (512, 512))})
-@program("eqx-translator-clipped-not", "the same without that norm, with SGD: a gradient goes as it comes", donate=(0, 1), is_clipped=False, rows=2,
+@program("eqx-translator-clipped-not", "the same without that norm, with SGD: a gradient goes as it comes",
+         donate=(0, 1), is_clipped=False, rows=2,
          lacks={"all_gradients": live((2048, 512), (512, 512), least=0.1)})
 def translator(donate=(), depth=3, rows=16, is_clipped=None):
     make = lambda key: Translator(depth, key)  # noqa: E731
     model, static = arrays(make), rest(make)
-    optimizer = {None: optax.adam(1e-3), True: optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.1)), False: optax.sgd(0.1)}[is_clipped]
+    optimizer = {None: optax.adam(1e-3), True: optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(0.1)),
+                 False: optax.sgd(0.1)}[is_clipped]
 
     def fit(model, opt, source, target):
         def loss(model):
@@ -88,7 +101,8 @@ def translator(donate=(), depth=3, rows=16, is_clipped=None):
         value, grads = jax.value_and_grad(loss)(model)
         updates, opt = optimizer.update(grads, opt, model)
         return eqx.apply_updates(model, updates), opt, value
-    return Built(fit, (model, jax.eval_shape(optimizer.init, model), i32(rows, 512), i32(rows, 385)), ROLES, donate=donate, grads=model)
+    return Built(fit, (model, jax.eval_shape(optimizer.init, model), i32(rows, 512), i32(rows, 385)), ROLES,
+                 donate=donate, grads=model)
 
 
 class Selective(eqx.Module):
@@ -99,7 +113,8 @@ class Selective(eqx.Module):
 
     def __init__(self, width, states, key):
         self.into, self.outof = jax.random.normal(key, (width, 4 * width)), jax.random.normal(key, (2 * width, width))
-        self.rates, self.gates = jax.random.normal(key, (2 * width, states)), jax.random.normal(key, (2 * width, 2 * states + 1))
+        self.rates, self.gates = jax.random.normal(key, (2 * width, states)), jax.random.normal(key,
+                (2 * width, 2 * states + 1))
 
     def __call__(self, x):
         u, z = jnp.split(x @ self.into, 2, -1)
@@ -111,12 +126,15 @@ class Selective(eqx.Module):
         return x + ((h * c[..., None, :]).sum(-1) * jax.nn.silu(z)) @ self.outof
 
 
-@program("eqx-mamba", "selective scans: the states of every position are kept", has={"saved_activations": live((4, 512, 1024, 16), least=0.25)})
-@program("eqx-mamba-remat", "the same, each layer recomputed", is_remat=True, lacks={"attention_scores": unknown(), "no_donation": not_aliased()})
+@program("eqx-mamba", "selective scans: the states of every position are kept",
+         has={"saved_activations": live((4, 512, 1024, 16), least=0.25)})
+@program("eqx-mamba-remat", "the same, each layer recomputed", is_remat=True,
+         lacks={"attention_scores": unknown(), "no_donation": not_aliased()})
 def mamba(is_remat=False):
     make = lambda key: [Selective(512, 16, one) for one in jax.random.split(key, 4)]  # noqa: E731
     model = arrays(make)
-    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam(mu_dtype=jnp.bfloat16), optax.scale(-1e-3))
+    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam(mu_dtype=jnp.bfloat16),
+                            optax.scale(-1e-3))
 
     def learn(model, opt, series):
         def loss(model):
@@ -126,7 +144,8 @@ def mamba(is_remat=False):
             return jnp.square(x - series[:, 1:]).mean()
         updates, opt = optimizer.update(jax.grad(loss)(model), opt, model)
         return eqx.apply_updates(model, updates), opt
-    return Built(learn, (model, jax.eval_shape(optimizer.init, model), f32(4, 513, 512)), ROLES, donate=(0, 1), grads=model)
+    return Built(learn, (model, jax.eval_shape(optimizer.init, model), f32(4, 513, 512)), ROLES, donate=(0, 1),
+                 grads=model)
 
 
 def recurrent(tokens):
@@ -154,10 +173,13 @@ def experts(tokens):
     return hk.Linear(10112, with_bias=False)(hk.LayerNorm(-1, True, True)(x))
 
 
-@program("haiku-lstm", "an LSTM and a GRU unrolled over 256 steps by a scan, RMSprop", has={"logits": live((32, 256, 10112)), "scan_residuals": live((256, 32, 1024), (256, 32, 4096))})
-@program("haiku-moe", "a mixture of eight experts, SGD with momentum", net=experts, rows=(8, 1024), optimizer="sgd", has={"logits": live((8, 1024, 10112))},
+@program("haiku-lstm", "an LSTM and a GRU unrolled over 256 steps by a scan, RMSprop",
+         has={"logits": live((32, 256, 10112)), "scan_residuals": live((256, 32, 1024), (256, 32, 4096))})
+@program("haiku-moe", "a mixture of eight experts, SGD with momentum", net=experts, rows=(8, 1024), optimizer="sgd",
+         has={"logits": live((8, 1024, 10112))},
          lacks={"scan_residuals": unknown(), "gradient_accumulator": unknown()})
-@program("haiku-moe-microbatches", "the same, four microbatches in a scan", net=experts, rows=(8, 1024), optimizer="sgd", parts=4,
+@program("haiku-moe-microbatches", "the same, four microbatches in a scan", net=experts, rows=(8, 1024),
+         optimizer="sgd", parts=4,
          has={"gradient_accumulator": live((8, 512, 2048), (8, 2048, 512))})
 def language(net=recurrent, rows=(32, 256), optimizer="rmsprop", parts=1):
     model = hk.without_apply_rng(hk.transform(net))
@@ -170,15 +192,18 @@ def language(net=recurrent, rows=(32, 256), optimizer="rmsprop", parts=1):
             grads = jax.grad(loss)(theta, text)
         else:
             split = text.reshape(parts, -1, text.shape[1])
-            grads, _ = jax.lax.scan(lambda total, part: (jax.tree.map(jnp.add, total, jax.grad(loss)(theta, part)), None),
+            grads, _ = jax.lax.scan(lambda total,
+                                    part: (jax.tree.map(jnp.add, total, jax.grad(loss)(theta, part)), None),
                                     jax.tree.map(jnp.zeros_like, theta), split)
         updates, opt = optimizer.update(grads, opt)
         return optax.apply_updates(theta, updates), opt
     theta = jax.eval_shape(model.init, jax.random.key(0), i32(*rows))
-    return Built(step, (theta, jax.eval_shape(optimizer.init, theta), i32(rows[0], rows[1] + 1)), ROLES, donate=(0, 1), grads=theta)
+    return Built(step, (theta, jax.eval_shape(optimizer.init, theta), i32(rows[0], rows[1] + 1)), ROLES, donate=(0, 1),
+                 grads=theta)
 
 
-@program("haiku-two-towers", "texts against pictures, each with each; the scale is learned", lacks={"no_donation": not_aliased(), "attention_scores": unknown()})
+@program("haiku-two-towers", "texts against pictures, each with each; the scale is learned",
+         lacks={"no_donation": not_aliased(), "attention_scores": unknown()})
 def towers():
     def tower(name, wide):
         return hk.without_apply_rng(hk.transform(lambda x: hk.nets.MLP([wide, wide, 512], name=name)(x)))
@@ -195,17 +220,22 @@ def towers():
             return (pick(match, same) + pick(match.T, same)).mean()
         updates, moments = optimizer.update(jax.grad(loss)(towers), moments, towers)
         return optax.apply_updates(towers, updates), moments
-    net = {"text": jax.eval_shape(text.init, jax.random.key(0), f32(1, 768)), "picture": jax.eval_shape(picture.init, jax.random.key(0), f32(1, 3072)), "scale": f32()}
-    return Built(contrast, (net, jax.eval_shape(optimizer.init, net), f32(8192, 768), f32(8192, 3072)), ROLES, donate=(0, 1), grads=net)
+    net = {"text": jax.eval_shape(text.init, jax.random.key(0), f32(1, 768)),
+           "picture": jax.eval_shape(picture.init, jax.random.key(0), f32(1, 3072)), "scale": f32()}
+    return Built(contrast, (net, jax.eval_shape(optimizer.init, net), f32(8192, 768), f32(8192, 3072)), ROLES,
+                 donate=(0, 1), grads=net)
 
 
-@program("qubits-narrow", "a quantum state as one dimension of four for each pair of qubits: padded to whole tiles", has={"padding": padding()})
+@program("qubits-narrow", "a quantum state as one dimension of four for each pair of qubits: padded to whole tiles",
+         has={"padding": padding()})
 @program("qubits-flat", "the same state, 512 by 512 for each of the batch", is_flat=True, lacks={"padding": padding()})
 def qubits(is_flat=False):
     def circuit(params, state):
         if is_flat:
             return jnp.einsum("ia,rab,jb->rij", params[0], state, params[1]) * jnp.tanh(params.sum())
         for at in range(9):
-            state = jnp.moveaxis(jnp.tensordot(params[at], state, [[1], [at + 1]]), 0, at + 1) * jnp.tanh(params[at].sum())
+            state = jnp.moveaxis(jnp.tensordot(params[at], state, [[1], [at + 1]]), 0,
+                                 at + 1) * jnp.tanh(params[at].sum())
         return state
-    return Built(circuit, (f32(2, 512, 512), f32(16, 512, 512)) if is_flat else (f32(9, 4, 4), f32(16, *[4] * 9)), ROLES)
+    return Built(circuit, (f32(2, 512, 512), f32(16, 512, 512)) if is_flat else (f32(9, 4, 4), f32(16, *[4] * 9)),
+                 ROLES)

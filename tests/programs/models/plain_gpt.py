@@ -13,9 +13,11 @@ VOCAB, WIDTH, HEADS, LAYERS = 24064, 1024, 8, 4
 
 
 def table(layers=LAYERS, width=WIDTH, kind=f32):
-    block = {"qkv": kind(width, 3 * width), "proj": kind(width, width), "up": kind(width, 4 * width), "down": kind(4 * width, width),
+    block = {"qkv": kind(width, 3 * width), "proj": kind(width, width), "up": kind(width, 4 * width),
+             "down": kind(4 * width, width),
              "g1": kind(width), "g2": kind(width)}
-    return {"wte": kind(VOCAB, width), "blocks": [dict(block) for _ in range(layers)], "gf": kind(width), "unembed": kind(width, VOCAB)}
+    return {"wte": kind(VOCAB, width), "blocks": [dict(block) for _ in range(layers)], "gf": kind(width),
+            "unembed": kind(width, VOCAB)}
 
 
 def rms(x, gain):
@@ -76,17 +78,20 @@ def loss_of(w, ids, chunked, attention, remat=False):
     return cross_entropy(x @ w["unembed"], ids[:, 1:])
 
 
-ROLES = [(r"^w\b", "parameter"), (r"^(m|v|avg|slots)\b", "optimizer_state"), (r"^n$", "optimizer_state", "other"), (r"^(ids|bias)", "batch")]
+ROLES = [(r"^w\b", "parameter"), (r"^(m|v|avg|slots)\b", "optimizer_state"), (r"^n$", "optimizer_state", "other"),
+         (r"^(ids|bias)", "batch")]
 LOGITS = (8, 1024, VOCAB)
 SCORES = (8, HEADS, 1024, 1024)
 
 
 @program("gpt-hand-logits", "GPT over dicts, Adam by hand, short names; the loss over all logits at once",
          has={"logits": live(LOGITS)}, lacks={"gradient_accumulator": unknown(), "no_donation": unknown()})
-@program("gpt-hand-chunked-loss", "the same, its loss in 16 chunks, attention in blocks of queries", chunked=True, attention=attend_in_chunks,
+@program("gpt-hand-chunked-loss", "the same, its loss in 16 chunks, attention in blocks of queries", chunked=True,
+         attention=attend_in_chunks,
          lacks={"logits": live(LOGITS), "attention_scores": live(SCORES)})
 @program("gpt-hand-scores", "the same with its loss in chunks: scores of every layer are kept", chunked=True,
-         has={"attention_scores": live(SCORES, (4, *SCORES)), "saved_activations": forward(0.25)}, lacks={"logits": live(LOGITS)})
+         has={"attention_scores": live(SCORES, (4, *SCORES)), "saved_activations": forward(0.25)},
+         lacks={"logits": live(LOGITS)})
 @program("gpt-hand-remat", "the same with each block recomputed", chunked=True, attention=attend_in_chunks, remat=True,
          lacks={"logits": live(LOGITS), "attention_scores": live(SCORES), "saved_activations": forward(0.2)})
 def by_hand(chunked=False, attention=attend, remat=False):
@@ -95,7 +100,8 @@ def by_hand(chunked=False, attention=attend, remat=False):
         n = n + 1
         m = jax.tree.map(lambda a, b: 0.9 * a + 0.1 * b, m, g)
         v = jax.tree.map(lambda a, b: 0.999 * a + 0.001 * b * b, v, g)
-        w = jax.tree.map(lambda p, a, b: p - 1e-3 * (a / (1 - 0.9 ** n)) / (jnp.sqrt(b / (1 - 0.999 ** n)) + 1e-8), w, m, v)
+        w = jax.tree.map(lambda p, a, b: p - 1e-3 * (a / (1 - 0.9 ** n)) / (jnp.sqrt(b / (1 - 0.999 ** n)) + 1e-8), w,
+                         m, v)
         return w, m, v, n, loss
     w = table()
     return Built(train, (w, w, w, i32(), i32(8, 1025)), ROLES, donate=(0, 1, 2, 3), grads=w)
@@ -103,7 +109,8 @@ def by_hand(chunked=False, attention=attend, remat=False):
 
 @program("gpt-tuple-args", "all state in one tuple called s, the rest in xs: the names say nothing; not donated",
          has={"no_donation": not_aliased()}, lacks={"donation_unused": donor()})
-@program("gpt-tuple-args-donated", "the same, donated", lacks={"no_donation": not_aliased(), "donation_unused": donor()}, donate=(0,))
+@program("gpt-tuple-args-donated", "the same, donated",
+         lacks={"no_donation": not_aliased(), "donation_unused": donor()}, donate=(0,))
 def tuples(donate=()):
     optimizer = optax.adam(1e-3)
 
@@ -113,11 +120,13 @@ def tuples(donate=()):
         return (optax.apply_updates(s[0], updates), inner), loss
     w = table()
     return Built(f, ((w, jax.eval_shape(optimizer.init, w)), i32(4, 1025)),
-                 [(r"^s\[0\]", "parameter"), (r"\.count$", "optimizer_state", "other"), (r"^s\[1\]", "optimizer_state"), (r"^xs", "batch")],
+                 [(r"^s\[0\]", "parameter"), (r"\.count$", "optimizer_state", "other"), (r"^s\[1\]", "optimizer_state"),
+                  (r"^xs", "batch")],
                  donate=donate, grads=w)
 
 
-@program("gpt-mask-arg", "a mask of each pair of positions comes with the batch", has={"mask": argument((8, 1024, 1024))})
+@program("gpt-mask-arg", "a mask of each pair of positions comes with the batch",
+         has={"mask": argument((8, 1024, 1024))})
 @program("gpt-mask-made", "the same mask is made inside", is_given=False, lacks={"mask": argument((8, 1024, 1024))})
 def masked(is_given=True):
     def loss_with(w, ids, bias):
@@ -143,16 +152,19 @@ def scanned(width):
 
 
 @program("gpt-scan-saved", "12 layers in a scan, everything saved for the way back",
-         has={"scan_residuals": live((12, 8, 1024, 512), (12, 8, 1024, 2048), (12, 8, 1024, 1536)), "saved_activations": live((12, 8, 8, 1024, 1024), (12, 8, 1024, 512), (12, 8, 1024, 2048), least=0.3)})
+         has={"scan_residuals": live((12, 8, 1024, 512), (12, 8, 1024, 2048), (12, 8, 1024, 1536)),
+              "saved_activations": live((12, 8, 8, 1024, 1024), (12, 8, 1024, 512), (12, 8, 1024, 2048), least=0.3)})
 @program("gpt-scan-policy-dots", "the same; dots without batch dimensions are saved", policy="dots",
          has={"scan_residuals": live((12, 8, 1024, 512), (12, 8, 1024, 2048), (12, 8, 1024, 1536))},
          lacks={"attention_scores": live((12, 8, 8, 1024, 1024))})
 @program("gpt-scan-nothing", "the same; only each layer's input is saved", policy="nothing",
          has={"scan_residuals": live((12, 8, 1024, 512))}, lacks={"attention_scores": live((12, 8, 8, 1024, 1024))})
 @program("gpt-scan-forward", "the same layers without a way back: nothing to save", policy="infer",
-         lacks={"scan_residuals": live((12, 8, 1024, 512)), "saved_activations": forward(0.01), "gradient_accumulator": unknown()})
+         lacks={"scan_residuals": live((12, 8, 1024, 512)), "saved_activations": forward(0.01),
+                "gradient_accumulator": unknown()})
 def over_layers(policy=None):
-    policies = {"dots": jax.checkpoint_policies.dots_with_no_batch_dims_saveable, "nothing": jax.checkpoint_policies.nothing_saveable}
+    policies = {"dots": jax.checkpoint_policies.dots_with_no_batch_dims_saveable,
+                "nothing": jax.checkpoint_policies.nothing_saveable}
 
     def body(x, weights):
         return block_of(weights, x, attend_in_chunks if policy == "infer" else attend), None

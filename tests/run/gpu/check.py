@@ -3,9 +3,11 @@
 
   check.py --binary build/release/memviewd --python PYTHON [--steps 200]
 
-PYTHON has torch with CUDA or ROCm. Each job takes a small part of the GPU (a memory fraction), so others are not disturbed. The
-last line is "N passed, N failed"; before it, milliseconds of a training step and bytes in RAM without and with recording.
+PYTHON has torch with CUDA or ROCm. Each job takes a small part of the GPU (a memory fraction), so others are not
+disturbed. The last line is "N passed, N failed"; before it, milliseconds of a training step and bytes in RAM without
+and with recording.
 """
+
 import argparse
 import glob
 import os
@@ -18,9 +20,19 @@ LIMIT = "import torch\ntorch.cuda.set_per_process_memory_fraction(2**30 / torch.
 FILL = LIMIT + "def fill():\n    while True: keep.append(torch.empty(64 << 20, dtype=torch.uint8, device='cuda'))\n"
 JOBS = {
     "main": (FILL + "fill()\n", 1, 1),
-    "caught": (FILL + "for at in range(5):\n    try: fill()\n    except torch.OutOfMemoryError: keep.pop()\nprint('went on')\n", 0, 2),
-    "spawned": ("import sys\n" + FILL + "if __name__ == '__main__':\n    import torch.multiprocessing as mp\n    child = mp.get_context('spawn').Process(target=fill)\n"
-                "    child.start()\n    child.join()\n    sys.exit(child.exitcode)\n", 1, 1),
+    "caught": (
+        FILL
+        + "for at in range(5):\n    try: fill()\n    except torch.OutOfMemoryError: keep.pop()\nprint('went on')\n",
+        0,
+        2,
+    ),
+    "spawned": (
+        "import sys\n" + FILL + "if __name__ == '__main__':\n    import torch.multiprocessing as mp\n"
+        "    child = mp.get_context('spawn').Process(target=fill)\n"
+        "    child.start()\n    child.join()\n    sys.exit(child.exitcode)\n",
+        1,
+        1,
+    ),
 }
 TRAIN = """
 import os, resource, time, torch
@@ -44,8 +56,15 @@ def run(options, folder, name, text, *more, **variables):
     path = os.path.join(folder, name + ".py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-    return subprocess.run([options.binary, "run", f"--logdir={folder}/{name}", *more, "--", options.python, path], capture_output=True, text=True,
-                          cwd=folder, env={**os.environ, **variables}, timeout=900, check=False)
+    return subprocess.run(
+        [options.binary, "run", f"--logdir={folder}/{name}", *more, "--", options.python, path],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**os.environ, **variables},
+        timeout=900,
+        check=False,
+    )
 
 
 def check(options, folder, name):
@@ -54,7 +73,10 @@ def check(options, folder, name):
     snapshots = glob.glob(os.path.join(folder, name, "run-*", "*.pickle"))
     assert done.returncode == status and len(snapshots) == count, (done, snapshots)
     if status:
-        assert re.search(r"The allocator snapshot pid\d+\.pickle belongs to this failure", done.stderr) or name == "spawned", done.stderr
+        assert (
+            re.search(r"The allocator snapshot pid\d+\.pickle belongs to this failure", done.stderr)
+            or name == "spawned"
+        ), done.stderr
         assert "armed: PyTorch in" in done.stderr, done.stderr
     else:
         assert "PyTorch refused memory 5 times" in done.stderr, done.stderr
@@ -74,12 +96,21 @@ def check_captured(options, folder):
     path, runs = os.path.join(folder, "held.py"), os.path.join(folder, "held")
     with open(path, "w", encoding="utf-8") as file:
         file.write(HELD)
-    with subprocess.Popen([options.binary, "run", f"--logdir={runs}", "--", options.python, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+    with subprocess.Popen(
+        [options.binary, "run", f"--logdir={runs}", "--", options.python, path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as job:
         assert job.stdout.readline() == "ready\n"
-        done = subprocess.run([options.binary, "capture", runs], capture_output=True, text=True, timeout=900, check=False)
+        done = subprocess.run(
+            [options.binary, "capture", runs], capture_output=True, text=True, timeout=900, check=False
+        )
         out = job.communicate(timeout=900)[0]
     assert (done.returncode, job.returncode, out) == (0, 0, "went on 3\n"), (done, out)
-    whose = subprocess.run([options.binary, "whose", done.stdout.split("  ")[0]], capture_output=True, text=True, timeout=900, check=False)
+    whose = subprocess.run(
+        [options.binary, "whose", done.stdout.split("  ")[0]], capture_output=True, text=True, timeout=900, check=False
+    )
     assert "192.00 MiB in use" in whose.stdout and "held.py:3" in whose.stdout, whose
 
 
@@ -102,13 +133,21 @@ def check_watched(options, folder):
     path = os.path.join(folder, "graphs.py")
     with open(path, "w", encoding="utf-8") as file:
         file.write(GRAPHS)
-    done = subprocess.run([options.binary, "watch", f"--logdir={folder}/graphs", "--every=0.01", "--keep", "--", options.python, path], capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run(
+        [options.binary, "watch", f"--logdir={folder}/graphs", "--every=0.01", "--keep", "--", options.python, path],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+    )
     assert done.returncode == 0 and re.search(r"most in use: .* of .*, cuda:0 of pid\d+", done.stderr), done
     (live,) = glob.glob(os.path.join(folder, "graphs", "run-*", ".live", "*"))
     with open(live, encoding="utf-8") as file:
         rows = [line.split() for line in file]
     peaks = [int(row[3]) for row in rows if row[0] == "peak"]
-    assert 0 <= int(done.stdout.split()[0]) - max(peaks) < 1 << 21 and all(row[6] != "-" for row in rows if row[0] == "at"), (done, rows[-3:])
+    assert 0 <= int(done.stdout.split()[0]) - max(peaks) < 1 << 21 and all(
+        row[6] != "-" for row in rows if row[0] == "at"
+    ), (done, rows[-3:])
 
 
 def main():
@@ -131,7 +170,12 @@ def main():
                 print("FAILED ", name, error, flush=True)
         for words in (("--no-inject",), ("--history=0",), ()) * 2:
             done = run(options, folder, "train", TRAIN, *words, STEPS=str(options.steps))
-            print(" ".join(words) or "armed", "ms a step, MiB of RAM:", done.stdout.strip() or done.stderr[-500:], flush=True)
+            print(
+                " ".join(words) or "armed",
+                "ms a step, MiB of RAM:",
+                done.stdout.strip() or done.stderr[-500:],
+                flush=True,
+            )
     print(f"{len(JOBS) + 2 - failed} passed, {failed} failed")
     return failed > 0
 

@@ -1,5 +1,5 @@
-"""A train step of a transformer, compiled and run on CPU STEPS times, or compiled for TPU v5e: LAYERS of them, PLATFORM cpu
-or tpu. Prints what the compile and a step take, by the clock and of processors, and the host memory at most."""
+"""A train step of a transformer, compiled and run on CPU STEPS times, or compiled for TPU v5e: LAYERS of them, PLATFORM
+cpu or tpu. Prints what the compile and a step take, by the clock and of processors, and the host memory at most."""
 import os
 import resource
 import time
@@ -35,13 +35,15 @@ def train_step(weights, momentum, words):
 
 
 def shapes(make):
-    layers = [{**{name: make((WIDTH, WIDTH)) for name in "qkvo"}, "up": make((WIDTH, 4 * WIDTH)), "down": make((4 * WIDTH, WIDTH))} for _ in range(LAYERS)]
+    layers = [{**{name: make((WIDTH, WIDTH)) for name in "qkvo"}, "up": make((WIDTH, 4 * WIDTH)),
+               "down": make((4 * WIDTH, WIDTH))} for _ in range(LAYERS)]
     return {"embedding": make((WORDS, WIDTH)), "layers": layers}
 
 
 if os.environ.get("PLATFORM") == "tpu":
     from jax.experimental import topologies
-    device = topologies.get_topology_desc(platform="tpu", topology_name="v5e:1x1", chips_per_host_bounds=(1, 1, 1)).devices[0]
+    device = topologies.get_topology_desc(platform="tpu", topology_name="v5e:1x1",
+                                          chips_per_host_bounds=(1, 1, 1)).devices[0]
     place = jax.sharding.SingleDeviceSharding(device)
     weights = shapes(lambda shape: jax.ShapeDtypeStruct(shape, jnp.float32, sharding=place))
     words = jax.ShapeDtypeStruct((BATCH, LENGTH), jnp.int32, sharding=place)

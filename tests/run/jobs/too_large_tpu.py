@@ -3,7 +3,8 @@ import jax
 import jax.numpy as jnp
 from jax.experimental import topologies
 
-device = topologies.get_topology_desc(platform="tpu", topology_name="v5e:1x1", chips_per_host_bounds=(1, 1, 1)).devices[0]
+device = topologies.get_topology_desc(platform="tpu", topology_name="v5e:1x1",
+                                      chips_per_host_bounds=(1, 1, 1)).devices[0]
 place = jax.sharding.SingleDeviceSharding(device)
 
 

@@ -84,7 +84,17 @@ export function run({ test, truth, daemon, open, fixtures }) {
     });
 
   test('nothing is found on the views of Device Memory', async () => {
-    const filters = [{ parameter: 'focus', expression: 'a(', matched_count: 0, is_literal: true, fault_at: 1, fault: 'missing )', nearest: null }];
+    const filters = [
+      {
+        parameter: 'focus',
+        expression: 'a(',
+        matched_count: 0,
+        is_literal: true,
+        fault_at: 1,
+        fault: 'missing )',
+        nearest: null,
+      },
+    ];
     const device = makeDevice({ filters });
     const canned = answerer(makeWorld({ session: device.session, intercept: device.intercept }));
     for (const [view, width, scheme] of [
@@ -125,7 +135,11 @@ export function run({ test, truth, daemon, open, fixtures }) {
     [390, 'light'],
   ])
     test(`nothing is found on two programs side by side at ${width}, ${scheme}`, async () => {
-      const page = await open(`${await daemon(join(fixtures, 'programs'))}?tool=compare`, { width, height: 900, scheme });
+      const page = await open(`${await daemon(join(fixtures, 'programs'))}?tool=compare`, {
+        width,
+        height: 900,
+        scheme,
+      });
       await check(page, 'as it opens');
       if (width < 600) return; /* the sheet of a pin lies over what stands below it */
       await page.locator('.panel-table tbody tr.is-group').first().click();
@@ -143,7 +157,12 @@ export function run({ test, truth, daemon, open, fixtures }) {
         ['a report and a second', `${report}RESOURCE_EXHAUSTED: Out of memory while trying to allocate 300 bytes.\n`],
         ['nothing known', 'memory is mentioned\n'],
       ]) {
-        const page = await open(`${await daemon('--demo')}?tool=oom&local=${'0'.repeat(32)}`, { width, height: 900, scheme, allow: /404/ });
+        const page = await open(`${await daemon('--demo')}?tool=oom&local=${'0'.repeat(32)}`, {
+          width,
+          height: 900,
+          scheme,
+          allow: /404/,
+        });
         await page.locator('.oom-field').fill(given);
         await page.getByRole('button', { name: 'Explain' }).click();
         await page.waitForURL(/local=[1-9a-f]/);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * blocks.mjs: did it fit, where did it go, what made the peak, what will make it fit: of a plan, a trace, a text with its
- * program; advice that is ticked, explained, copied. The demo needs 33.49 GiB of 15.75. */
+ * blocks.mjs: did it fit, where did it go, what made the peak, what will make it fit: of a plan, a trace, a text with
+ * its program; advice that is ticked, explained, copied. The demo needs 33.49 GiB of 15.75. */
 
 import { join } from 'node:path';
 import { idle, text } from '../harness.mjs';
@@ -95,7 +95,12 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   test('a trace alone: what the allocator took; 320 px are enough', async () => {
     const base = await daemon('--demo');
     const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
-    const page = await open(`${base}?tool=oom&session=${sessions.find(({ name }) => name === 'training').id}`, { allow: /404/, width: 320, height: 800, touch: true });
+    const page = await open(`${base}?tool=oom&session=${sessions.find(({ name }) => name === 'training').id}`, {
+      allow: /404/,
+      width: 320,
+      height: 800,
+      touch: true,
+    });
     includes(await text(page, 'h1'), '10.78 GiB');
     await page.locator('.panel-oom-made > summary').click();
     includes(await text(page, '.panel-oom-made'), 'Yes. It fits: 10.78 GiB of 16.00 GiB of GPU_0_bfc, 5.22 GiB free.');

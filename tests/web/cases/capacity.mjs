@@ -30,7 +30,12 @@ const WRITTEN = () => {
   window.written = {};
   CanvasRenderingContext2D.prototype.fillText = function (...given) {
     const [text, x, y] = given;
-    const { actualBoundingBoxLeft: left, actualBoundingBoxRight: right, actualBoundingBoxAscent: up, actualBoundingBoxDescent: down } = this.measureText(text);
+    const {
+      actualBoundingBoxLeft: left,
+      actualBoundingBoxRight: right,
+      actualBoundingBoxAscent: up,
+      actualBoundingBoxDescent: down,
+    } = this.measureText(text);
     window.written[text.split(' ')[0]] = { left: x - left, right: x + right, top: y - up, bottom: y + down };
     return write.apply(this, given);
   };
@@ -44,9 +49,18 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       [390, 844],
       [1440, 900],
     ]) {
-      const page = await open(`${await daemon('--demo')}?tool=memory_viewer&capacity=v5p`, { width, height, init: WRITTEN });
+      const page = await open(`${await daemon('--demo')}?tool=memory_viewer&capacity=v5p`, {
+        width,
+        height,
+        init: WRITTEN,
+      });
       const { capacity, peak } = await page.evaluate(() => window.written);
-      const gap = Math.max(peak.left - capacity.right, capacity.left - peak.right, peak.top - capacity.bottom, capacity.top - peak.bottom);
+      const gap = Math.max(
+        peak.left - capacity.right,
+        capacity.left - peak.right,
+        peak.top - capacity.bottom,
+        capacity.top - peak.bottom,
+      );
       truth(gap >= 4, `at ${width}: ${gap} px between the labels`);
       await page.finish();
     }
@@ -82,7 +96,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     equal(new Set([v6e, far, await pixels(page, CURVE)]).size, 3, 'pictures of three capacities');
     await page.goto(`${base}?capacity=H100-80G`);
     await idle(page);
-    includes(await text(page, 'h1'), 'It fits: 33.49 GiB of the 59.74 GiB of HBM that JAX takes by default (75 % of 79.65 GiB)');
+    includes(
+      await text(page, 'h1'),
+      'It fits: 33.49 GiB of the 59.74 GiB of HBM that JAX takes by default (75 % of 79.65 GiB)',
+    );
     await page.finish();
   });
 
@@ -115,7 +132,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       const dump = join(fixtures, 'dumps/f5-vmem-matmul-blocks');
       const name = 'module_0003.jit_f5.cl_1014260217';
       copyFileSync(join(dump, 'error.txt'), join(folder, 'error.txt'));
-      copyFileSync(join(dump, `${name}.before_optimizations.hlo.pb`), join(folder, `${name}.after_optimizations.hlo.pb`));
+      copyFileSync(
+        join(dump, `${name}.before_optimizations.hlo.pb`),
+        join(folder, `${name}.after_optimizations.hlo.pb`),
+      );
       const page = await open(`${await daemon(folder)}?tool=memory_viewer`);
       includes(await text(page, 'h1'), 'over by 80.00 MiB. jit_f5: what it needs is not in this file.');
       await page.locator('[data-explain="failure:over"]').click();

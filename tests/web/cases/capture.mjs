@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * capture.mjs: Home's button that asks running jobs for a trace; a server of this test stands in for the profiler server of
- * a job: progress, the session that opens, cancelling, a job that is not there, a daemon that may ask none. */
+ * capture.mjs: Home's button that asks running jobs for a trace; a server of this test stands in for the profiler
+ * server of a job: progress, the session that opens, cancelling, a job that is not there, a daemon that may ask none.
+ * */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http2';
@@ -50,7 +51,8 @@ async function nobody() {
 }
 
 export function run({ test, equal, truth, daemon, open, fixtures }) {
-  const trace = () => gunzipSync(readFileSync(join(fixtures, 'logdir', 'tpu', 'plugins', 'profile', 'small', 'host0.xplane.pb.gz')));
+  const trace = () =>
+    gunzipSync(readFileSync(join(fixtures, 'logdir', 'tpu', 'plugins', 'profile', 'small', 'host0.xplane.pb.gz')));
   const good = (stream) => stream.end(framed(trace()));
   const folders = [];
   process.once('exit', () => folders.forEach((each) => rmSync(each, { recursive: true })));
@@ -59,7 +61,9 @@ export function run({ test, equal, truth, daemon, open, fixtures }) {
     return folders.at(-1);
   }
   const home = async (traces, ...addresses) =>
-    open(`${await daemon(`--capture-logdir=${traces}`, ...addresses.map((each) => `--capture=${each}`), join(fixtures, 'dumps'))}?tool=home`);
+    open(
+      `${await daemon(`--capture-logdir=${traces}`, ...addresses.map((each) => `--capture=${each}`), join(fixtures, 'dumps'))}?tool=home`,
+    );
   const act = (page) => page.locator('.home-capture button', { hasText: 'Capture' });
   const said = (page) => page.locator('.home-capture-said');
 
@@ -86,7 +90,9 @@ export function run({ test, equal, truth, daemon, open, fixtures }) {
     const page = await home(traces, job.address);
     await page.locator('.home-seconds').fill('600');
     await act(page).click();
-    await said(page).getByText(/Recording: \d+ s of 600 s/).waitFor();
+    await said(page)
+      .getByText(/Recording: \d+ s of 600 s/)
+      .waitFor();
     truth(await act(page).isDisabled());
     await said(page).locator('button', { hasText: 'Cancel' }).click();
     await said(page).getByText('Cancelled.').waitFor();

@@ -8,8 +8,7 @@ import { join } from 'node:path';
 import { idle, sessionLink, startDaemon, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures, shared, binary }) {
-  const selector = (page, title) =>
-    page.locator('.crumb', { hasText: `${title}: ` }).locator('.selector-button');
+  const selector = (page, title) => page.locator('.crumb', { hasText: `${title}: ` }).locator('.selector-button');
 
   test('modules are listed largest first, with their figures, and searched', async () => {
     const page = await open(await daemon(`--logdir=${join(fixtures, 'logdir')}`));
@@ -128,7 +127,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
       const denied = await open(bare, { allow: /401/ });
       includes(
         await text(denied, '.banner'),
-        'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its file to the address.',
+        'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from ' +
+          'its file to the address.',
       );
       await denied.finish();
       const page = await open(`${bare}#token=a-token-of-this-test-0123456789`);

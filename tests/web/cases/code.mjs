@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * code.mjs: memory by the person's code, and the way from buffer to buffer. Figures of the demo: 33.41 GiB are live at its
- * peak, of which 12 layers hold 30.12 GiB, 24.00 GiB of them 12 buffers made at models.py:11. */
+ * code.mjs: memory by the person's code, and the way from buffer to buffer. Figures of the demo: 33.41 GiB are live at
+ * its peak, of which 12 layers hold 30.12 GiB, 24.00 GiB of them 12 buffers made at models.py:11. */
 
 import { explainIn } from '../acts.mjs';
 import { idle, pixels, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
   const query = (page) => new URL(page.url()).searchParams;
-  const openCode = async (more = '', options = {}) => open(`${await daemon('--demo')}?tool=memory_viewer&view=code${more}`, options);
+  const openCode = async (more = '', options = {}) =>
+    open(`${await daemon('--demo')}?tool=memory_viewer&view=code${more}`, options);
   const item = (page) => page.locator('.panel-code [role="treeitem"][aria-selected]');
   const active = async (page) => {
     const id = await page.locator('.panel-code [role="tree"]').getAttribute('aria-activedescendant');

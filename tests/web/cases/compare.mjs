@@ -54,13 +54,28 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   });
 
   test('scopes are cut last: rows are told apart at 1440 and at 1280 px', async () => {
-    for (const [width, height] of [[1440, 900], [1280, 720]]) {
+    for (const [width, height] of [
+      [1440, 900],
+      [1280, 720],
+    ]) {
       const page = await openTwo('', { width, height });
-      const cut = await page.locator('.panel-table tbody .c-scope .name').evaluateAll((names) =>
-        names.filter((node) => node.textContent.length <= 26 && [...node.children].some((part) => part.scrollWidth > part.clientWidth + 1)).map((node) => node.textContent),
-      );
+      const cut = await page
+        .locator('.panel-table tbody .c-scope .name')
+        .evaluateAll((names) =>
+          names
+            .filter(
+              (node) =>
+                node.textContent.length <= 26 &&
+                [...node.children].some((part) => part.scrollWidth > part.clientWidth + 1),
+            )
+            .map((node) => node.textContent),
+        );
       equal(cut, [], `cut in ${width}`);
-      const heads = await page.locator('.panel-table th').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+      const heads = await page
+        .locator('.panel-table th')
+        .evaluateAll((cells) =>
+          cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+        );
       equal(heads, [], `cut in ${width}`);
       await page.finish();
     }
@@ -90,8 +105,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await idle(page);
     equal(await inUrl(page, 'view'), 'only_b');
     const keys = await page.locator('.panel-table tbody .c-match').allInnerTexts();
-    truth(keys.every((each) => each.trim() === 'new'), keys.join(' | '));
-    const several = rows(page).filter({ hasText: /\d+ ×\s/ }).first();
+    truth(
+      keys.every((each) => each.trim() === 'new'),
+      keys.join(' | '),
+    );
+    const several = rows(page)
+      .filter({ hasText: /\d+ ×\s/ })
+      .first();
     await several.focus();
     await page.keyboard.press('ArrowRight');
     await idle(page);
@@ -152,7 +172,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
 
   test('another session, another memory space: each side is chosen by itself', async () => {
     const page = await openTwo();
-    await page.locator('.compare-side').nth(1).getByRole('button', { name: /session of B/ }).click();
+    await page
+      .locator('.compare-side')
+      .nth(1)
+      .getByRole('button', { name: /session of B/ })
+      .click();
     await page.keyboard.type('z-base');
     await idle(page);
     await page.keyboard.press('Enter');
@@ -169,7 +193,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const { 'z-base': a, memprof: b } = await ids(base);
     const page = await open(`${base}?tool=compare&a=${a}&b=${b}`, { allow: /409/ });
     equal(await text(page, 'h1'), 'These two cannot be compared.');
-    includes(await text(page, '.compare-instead'), 'B is a device profile, in bytes by call stack, A a compiler\u2019s plan'.replace('\u2019', "'"));
+    includes(
+      await text(page, '.compare-instead'),
+      'B is a device profile, in bytes by call stack, A a compiler\u2019s plan'.replace('\u2019', "'"),
+    );
   });
 
   /* Two profiles of one session: memory1.prof and memory9.prof, 8,040,000 and 9,800,000 bytes. */
@@ -183,7 +210,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
 
   test('two device profiles: the sentence, the way from A to B, kinds, and call sites that open to their stacks', async () => {
     const page = await openProfiles();
-    includes(await text(page, 'h1'), 'B holds 1.68 MiB more, 9.35 MiB instead of 7.67 MiB: anotherfunc memprof.py:19 › normal has grown (+1.68 MiB).');
+    includes(
+      await text(page, 'h1'),
+      'B holds 1.68 MiB more, 9.35 MiB instead of 7.67 MiB: anotherfunc memprof.py:19 › normal has grown (+1.68 MiB).',
+    );
     includes(await text(page, '.compare-share'), '2 of 5 call sites differ');
     const parts = await options(page);
     equal(parts.length, 3);
@@ -196,7 +226,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await rows(page).first().focus();
     await page.keyboard.press('ArrowRight');
     await idle(page);
-    includes(await text(page, '.panel-table tbody tr[aria-level="2"] .c-fn'), '<module> memprof.py:22 › anotherfunc memprof.py:19');
+    includes(
+      await text(page, '.panel-table tbody tr[aria-level="2"] .c-fn'),
+      '<module> memprof.py:22 › anotherfunc memprof.py:19',
+    );
   });
 
   test('a call site of the way from A to B shows itself alone, and leads to Device Memory', async () => {
@@ -222,7 +255,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const page = await open(`${base}?tool=compare&session=${session}`);
     includes(await text(page, '.compare-side >> nth=0'), 'memory1.prof');
     includes(await text(page, '.compare-side >> nth=1'), 'memory9.prof');
-    await page.locator('.compare-side').nth(1).getByRole('button', { name: /profile of B/ }).click();
+    await page
+      .locator('.compare-side')
+      .nth(1)
+      .getByRole('button', { name: /profile of B/ })
+      .click();
     await page.keyboard.type('memory2');
     await idle(page);
     await page.keyboard.press('Enter');

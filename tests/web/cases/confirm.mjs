@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * confirm.mjs: the drawer's button that asks the compiler, which is a stand-in here (tests/confirm/standin.c): progress, what it
- * says, the new plan and Compare, cancelling, and a daemon without a compiler. */
+ * confirm.mjs: the drawer's button that asks the compiler, which is a stand-in here (tests/confirm/standin.c):
+ * progress, what it says, the new plan and Compare, cancelling, and a daemon without a compiler. */
 
 import { dirname, join } from 'node:path';
 import { idle, text } from '../harness.mjs';
@@ -69,7 +69,11 @@ export function run({ test, includes, equal, truth, daemon, open, binary, fixtur
     truth(await act(page).isDisabled());
     await said(page).locator('button', { hasText: 'Cancel' }).click();
     await said(page).locator('.caution').waitFor();
-    includes(await said(page).innerText(), 'Not confirmed, the prediction stands. The unchanged program: libtpu cl/4242 was ended while it compiled: cancelled.');
+    includes(
+      await said(page).innerText(),
+      'Not confirmed, the prediction stands. The unchanged program: libtpu cl/4242 was ended while it compiled: ' +
+        'cancelled.',
+    );
     truth(await act(page).isEnabled());
     await page.finish();
   });

@@ -61,12 +61,13 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('the page opens on a sentence, and names where most was made', async () => {
     const page = await open(place(await daemon('--demo')), { canned: answers() });
+    equal(await text(page, 'h1'), '10.00 MiB live on TPU_0: 10.00 MiB in 12 buffers; 2 executables of unknown size.');
     equal(
-      await text(page, 'h1'),
-      '10.00 MiB live on TPU_0: 10.00 MiB in 12 buffers; 2 executables of unknown size.',
+      await text(page, '.device-largest'),
+      'Most: init_state train.py:88 8.00 MiB (80 % of all) · load_batch data.py:31 2.00 MiB (20 % of all)',
     );
-    equal(await text(page, '.device-largest'), 'Most: init_state train.py:88 8.00 MiB (80 % of all) · load_batch data.py:31 2.00 MiB (20 % of all)');
-    for (const words of ['Counts live arrays and code only.', 'Such a file does not tell the capacity.']) includes(await text(page, '.device-standing'), words);
+    for (const words of ['Counts live arrays and code only.', 'Such a file does not tell the capacity.'])
+      includes(await text(page, '.device-standing'), words);
     includes(await page.title(), '10.00 MiB · memory.prof · Device Memory');
     await page.finish();
   });
@@ -98,7 +99,9 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     const page = await open(place(await daemon('--demo')), { canned: answers({ devices }) });
     const rows = page.locator('#details .per-device-row');
     equal(await rows.count(), 16);
-    const widths = await rows.locator('.share-part').evaluateAll((all) => all.map((each) => Number(each.getAttribute('width'))));
+    const widths = await rows
+      .locator('.share-part')
+      .evaluateAll((all) => all.map((each) => Number(each.getAttribute('width'))));
     equal([widths[0], widths[8], widths[15]], [100, 50, 6.25]);
     includes(await text(page, '#details .per-device'), 'TPU_15');
     await page.finish();
@@ -111,12 +114,22 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     equal(await page.locator('.graph-edge').count(), 3);
     equal(await page.locator('.graph-list li').count(), 4);
     equal(await page.evaluate(() => globalThis.violations), []);
-    const boxes = await page.locator('.graph-box').evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
+    const boxes = await page
+      .locator('.graph-box')
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().top));
     truth(boxes[0] < boxes[1] && boxes[1] < boxes[2], `callers stand above: ${boxes}`);
-    const heats = await page.locator('.graph-frame').evaluateAll((all) => all.map((each) => getComputedStyle(each).getPropertyValue('--heat')));
+    const heats = await page
+      .locator('.graph-frame')
+      .evaluateAll((all) => all.map((each) => getComputedStyle(each).getPropertyValue('--heat')));
     truth(new Set(heats).size > 1, `what is its own is seen: ${heats}`);
-    const totals = await page.locator('.graph-list .share-part').evaluateAll((all) => all.map((each) => Number(each.getAttribute('width'))));
-    equal(totals, [...totals].sort((a, b) => b - a), 'the list beside it: largest first');
+    const totals = await page
+      .locator('.graph-list .share-part')
+      .evaluateAll((all) => all.map((each) => Number(each.getAttribute('width'))));
+    equal(
+      totals,
+      [...totals].sort((a, b) => b - a),
+      'the list beside it: largest first',
+    );
     await page.finish();
   });
 
@@ -200,8 +213,24 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('filters are chips that stay when the view changes, and say what they do not match', async () => {
     const filters = [
-      { parameter: 'focus', expression: 'func(', matched_count: 0, is_literal: true, fault_at: 4, fault: 'missing )', nearest: null },
-      { parameter: 'ignore', expression: 'ini_state', matched_count: 0, is_literal: false, fault_at: null, fault: null, nearest: 'init_state' },
+      {
+        parameter: 'focus',
+        expression: 'func(',
+        matched_count: 0,
+        is_literal: true,
+        fault_at: 4,
+        fault: 'missing )',
+        nearest: null,
+      },
+      {
+        parameter: 'ignore',
+        expression: 'ini_state',
+        matched_count: 0,
+        is_literal: false,
+        fault_at: null,
+        fault: null,
+        nearest: 'init_state',
+      },
     ];
     const page = await open(place(await daemon('--demo')), { canned: answers({ filters }) });
     await page.fill('.condition-input', 'func(');
@@ -213,7 +242,10 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await idle(page);
     const chips = () => page.locator('.condition').allInnerTexts();
     const wanted = ['focus: func(×', 'ignore: ini_state×'];
-    equal((await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')), wanted);
+    equal(
+      (await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')),
+      wanted,
+    );
     equal(await text(page, '.condition-fault'), '(');
     equal(await page.locator('.condition-said').allInnerTexts(), [
       '"func(" is not a valid regular expression (missing )); it is searched as plain text.',
@@ -223,7 +255,11 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
       await page.locator('h1').click();
       await page.keyboard.press(key);
       await idle(page);
-      equal((await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')), wanted, key);
+      equal(
+        (await chips()).map((each) => each.replace(/\s+/g, ' ').replace(' ×', '×')),
+        wanted,
+        key,
+      );
       includes(page.url(), 'focus=func(&ignore=ini_state');
     }
     await page.locator('.condition-drop').first().click();
@@ -286,7 +322,9 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
       await tree.focus();
       await page.keyboard.press('ArrowRight');
       await page.keyboard.press('ArrowRight');
-      return tree.evaluate((node) => document.getElementById(node.getAttribute('aria-activedescendant')).firstChild.textContent);
+      return tree.evaluate(
+        (node) => document.getElementById(node.getAttribute('aria-activedescendant')).firstChild.textContent,
+      );
     };
     includes(await items(0), 'main train.py:140, 8.00 mebibytes');
     includes(await items(1), 'init_state train.py:88, 8.00 mebibytes');
@@ -306,11 +344,16 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
       if (parts[1] === 'flame') asked.push(query.getAll('tag').join());
       return null;
     };
-    const page = await open(place(await daemon('--demo')), { canned: answers({ summary: { devices } }, { intercept }) });
+    const page = await open(place(await daemon('--demo')), {
+      canned: answers({ summary: { devices } }, { intercept }),
+    });
     await page.getByLabel('by device').check();
     await idle(page);
     equal(await page.locator('.flame-part').count(), 2);
-    equal(asked.slice(1).sort(), devices.map(({ name }) => `device=${name}`));
+    equal(
+      asked.slice(1).sort(),
+      devices.map(({ name }) => `device=${name}`),
+    );
     includes(page.url(), 'group=device');
     await page.finish();
   });
@@ -340,7 +383,10 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     equal([await isSeen('.conditions'), await isSeen('.device-profiles')], [true, true]);
     equal(await page.locator('.device-unfold').getAttribute('aria-expanded'), 'true');
     await page.finish();
-    const faulty = await open(`${await daemon('--demo')}?tool=device_memory&focus=norm(al`, { width: 390, height: 844 });
+    const faulty = await open(`${await daemon('--demo')}?tool=device_memory&focus=norm(al`, {
+      width: 390,
+      height: 844,
+    });
     equal(await faulty.locator('.conditions').isVisible(), true, 'a filter at fault is folded away');
     await faulty.finish();
   });
@@ -364,11 +410,17 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await page.selectOption('[aria-label="Order of the profiles"]', 'hand');
     await idle(page);
     const files = () => new URL(page.url()).searchParams.getAll('files');
-    equal(files().map((id) => id.slice(-1)), ['0', '1', '2']);
+    equal(
+      files().map((id) => id.slice(-1)),
+      ['0', '1', '2'],
+    );
     await page.locator('.order-row button').nth(2).focus();
     await page.keyboard.press('Alt+ArrowUp');
     await idle(page);
-    equal(files().map((id) => id.slice(-1)), ['0', '2', '1']);
+    equal(
+      files().map((id) => id.slice(-1)),
+      ['0', '2', '1'],
+    );
     includes(await text(page, '.series-left'), 'other.prof is left out: its sample types (cpu, samples) do not match');
     await page.finish();
   });
@@ -394,7 +446,11 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     callers.release();
 
     await page.route('**/device_memory/flame?**at=**', (route) =>
-      route.fulfill({ status: 413, contentType: 'application/problem+json', body: JSON.stringify({ code: 'limit', detail: 'too large' }) }),
+      route.fulfill({
+        status: 413,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({ code: 'limit', detail: 'too large' }),
+      }),
     );
     await goTo(page, place('', '&pin=f:f00000000000.f00000000002'));
     await idle(page);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * device_gestures.mjs: what is done with frames on the Device Memory page: both flame graphs of a function, the menu of a frame,
- * the picture in small, and steps through what was found. */
+ * device_gestures.mjs: what is done with frames on the Device Memory page: both flame graphs of a function, the menu of
+ * a frame, the picture in small, and steps through what was found. */
 
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,13 +30,18 @@ async function frameAt(page, share, row) {
 export function run({ test, equal, includes, truth, daemon, open, shared, fixtures }) {
   test('callers and callees are two flame graphs below the lists, and a click on a caller makes it the middle', async () => {
     const page = await open(place(await daemon('--demo'), '&view=callers&pin=f:f00000000001'), { canned: answers() });
-    equal(await page.locator('.callers-flames .flame-part h3').allInnerTexts(), ['Callers, the nearest below', 'Callees']);
+    equal(await page.locator('.callers-flames .flame-part h3').allInnerTexts(), [
+      'Callers, the nearest below',
+      'Callees',
+    ]);
     const tree = page.locator('.callers-flames [role="tree"]').first();
     await tree.focus();
     for (const key of ['ArrowRight', 'ArrowRight', 'Enter']) await page.keyboard.press(key);
     await idle(page);
     equal(new URL(page.url()).searchParams.get('pin'), 'f:f00000000000');
-    const [above, below] = await page.locator('.callers-flames .flame-part').evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()));
+    const [above, below] = await page
+      .locator('.callers-flames .flame-part')
+      .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect()));
     truth(above.bottom <= below.top + 1, 'the callees hang below the callers');
     await page.finish();
   });
@@ -59,37 +64,50 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
       truth((await pixels(page, '.icicle-base')) !== whole, 'another part is drawn');
       await page.keyboard.press('0');
       await idle(page);
-      equal([(await map.getAttribute('class')).includes('is-part'), await pixels(page, '.icicle-base')], [false, whole], '0 shows all again');
+      equal(
+        [(await map.getAttribute('class')).includes('is-part'), await pixels(page, '.icicle-base')],
+        [false, whole],
+        '0 shows all again',
+      );
       await page.finish();
     },
     { shared: true },
   );
 
-  test('the second button on a frame gives what can be done with it, by the keyboard too, and Escape gives the focus back', async () => {
-    const page = await open(place(await daemon('--demo')), { canned: answers() });
-    const menu = page.locator('.menu-floating [role="menu"]');
-    await page.mouse.click(...(await frameAt(page, 0.2, 1)), { button: 'right' });
-    await idle(page);
-    const words = await menu.locator('[role="menuitem"] .menu-word').allInnerTexts();
-    equal(words.length, 8);
-    await page.evaluate(readFileSync(AXE, 'utf8'));
-    equal(await page.evaluate(async () => (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`)), []);
-    await page.keyboard.press('Escape');
-    equal(await menu.isVisible(), false);
-    const tree = page.locator('[role="tree"]').first();
-    await tree.focus();
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('Shift+F10');
-    await idle(page);
-    truth(await menu.isVisible(), 'the key for it opens it, too');
-    await page.keyboard.press('Escape');
-    equal(await tree.evaluate((node) => node === document.activeElement), true, 'the focus is where it was');
-    await page.mouse.click(...(await frameAt(page, 0.2, 1)), { button: 'right' });
-    await menu.locator('[role="menuitem"]', { hasText: 'Keep stacks through it' }).click();
-    await idle(page);
-    truth(new URL(page.url()).searchParams.get('focus')?.startsWith('^'), page.url());
-    await page.finish();
-  });
+  test(
+    'the second button on a frame gives what can be done with it, by the keyboard too, and Escape gives the focus ' +
+      'back',
+    async () => {
+      const page = await open(place(await daemon('--demo')), { canned: answers() });
+      const menu = page.locator('.menu-floating [role="menu"]');
+      await page.mouse.click(...(await frameAt(page, 0.2, 1)), { button: 'right' });
+      await idle(page);
+      const words = await menu.locator('[role="menuitem"] .menu-word').allInnerTexts();
+      equal(words.length, 8);
+      await page.evaluate(readFileSync(AXE, 'utf8'));
+      equal(
+        await page.evaluate(async () =>
+          (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`),
+        ),
+        [],
+      );
+      await page.keyboard.press('Escape');
+      equal(await menu.isVisible(), false);
+      const tree = page.locator('[role="tree"]').first();
+      await tree.focus();
+      await page.keyboard.press('ArrowRight');
+      await page.keyboard.press('Shift+F10');
+      await idle(page);
+      truth(await menu.isVisible(), 'the key for it opens it, too');
+      await page.keyboard.press('Escape');
+      equal(await tree.evaluate((node) => node === document.activeElement), true, 'the focus is where it was');
+      await page.mouse.click(...(await frameAt(page, 0.2, 1)), { button: 'right' });
+      await menu.locator('[role="menuitem"]', { hasText: 'Keep stacks through it' }).click();
+      await idle(page);
+      truth(new URL(page.url()).searchParams.get('focus')?.startsWith('^'), page.url());
+      await page.finish();
+    },
+  );
 
   test('a box of the call graph has the same menu', async () => {
     const page = await open(place(await daemon('--demo'), '&view=graph'), { canned: answers() });

@@ -55,8 +55,14 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
   test('what failed elsewhere than in HBM is named so', () =>
     withHome(async (page) => {
       const failed = join(fixtures, 'dumps/f5-vmem-matmul-blocks');
-      await choose(page, readdirSync(failed).map((name) => join(failed, name)));
-      await banner(page, 'a TPU compile-time OOM in VMEM (E1001): the program needs 96.00 MiB, 16.00 MiB are available.');
+      await choose(
+        page,
+        readdirSync(failed).map((name) => join(failed, name)),
+      );
+      await banner(
+        page,
+        'a TPU compile-time OOM in VMEM (E1001): the program needs 96.00 MiB, 16.00 MiB are available.',
+      );
     }));
 
   test('one HLO file opens in the Memory Viewer; a reload and a pin keep it', () =>
@@ -95,7 +101,9 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
             ([name, bytes]) => {
               const data = new DataTransfer();
               data.items.add(new File([Uint8Array.from(bytes)], name));
-              document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+              document.body.dispatchEvent(
+                new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }),
+              );
             },
             [hlo.slice(hlo.lastIndexOf('/') + 1), body],
           );
@@ -141,8 +149,18 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
         await page.route(/api\/v1\/uploads\?/, (route) => {
           posts += 1;
           /* What another daemon says of the files that came before. */
-          const body = JSON.stringify({ type: 'about:blank', title: 'Not Found', status: 404, code: 'notfound', detail: 'these files are not kept here', file: null, offset_bytes: null });
-          return posts === 3 ? route.fulfill({ status: 404, contentType: 'application/problem+json', body }) : route.continue();
+          const body = JSON.stringify({
+            type: 'about:blank',
+            title: 'Not Found',
+            status: 404,
+            code: 'notfound',
+            detail: 'these files are not kept here',
+            file: null,
+            offset_bytes: null,
+          });
+          return posts === 3
+            ? route.fulfill({ status: 404, contentType: 'application/problem+json', body })
+            : route.continue();
         });
         const profiles = [1, 2, 3, 4].map((at) => join(fixtures, `memprof/memory${at}.prof`));
         await choose(page, profiles);
@@ -157,7 +175,9 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
     withHome(async (page) => {
       const folder = mkdtempSync(join(tmpdir(), 'memviewd-bomb-'));
       const log = join(folder, 'big.log.gz');
-      const part = gzipSync(Buffer.concat([Buffer.from('RESOURCE_EXHAUSTED: Out of memory\n'), Buffer.alloc(10 << 20, '.')]));
+      const part = gzipSync(
+        Buffer.concat([Buffer.from('RESOURCE_EXHAUSTED: Out of memory\n'), Buffer.alloc(10 << 20, '.')]),
+      );
       writeFileSync(log, Buffer.concat(Array(12).fill(part)));
       await choose(page, [log, join(fixtures, 'memprof/memory1.prof')]);
       await banner(page, '1 device profile');
@@ -205,7 +225,10 @@ export function run({ test, includes, equal, truth, open, fixtures, shared, bina
 
   test('a report that stands beside a program says what to drop', () =>
     withHome(async (page) => {
-      await choose(page, ofDump().filter((name) => name.endsWith('-buffer-assignment.txt')));
+      await choose(
+        page,
+        ofDump().filter((name) => name.endsWith('-buffer-assignment.txt')),
+      );
       await banner(page, 'is a report that belongs to another file');
     }));
 

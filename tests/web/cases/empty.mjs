@@ -19,7 +19,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     try {
       const page = await open(await daemon(`--logdir=${folder}`));
       includes(await text(page, 'h1'), 'No profiles under');
-      includes(await text(page, '.message'), 'To record one (it appears here without a restart): with jax.profiler.trace(');
+      includes(
+        await text(page, '.message'),
+        'To record one (it appears here without a restart): with jax.profiler.trace(',
+      );
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });
@@ -53,7 +56,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       rmSync(join(dump, file));
       await page.waitForSelector(`.banner:has-text("${file} is no longer on disk")`, { timeout: 30000 });
       rmSync(dump, { recursive: true });
-      await page.waitForSelector('.banner:has-text("seed is no longer on disk. What you see stays.")', { timeout: 30000 });
+      await page.waitForSelector('.banner:has-text("seed is no longer on disk. What you see stays.")', {
+        timeout: 30000,
+      });
       equal(await text(page, 'h1'), answer);
       equal(await page.locator('.panel-table tbody').innerText(), rows);
       await page.finish();
@@ -79,7 +84,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     });
     includes(
       await text(page, '.message'),
-      'Cannot read /tmp/xprof: permission denied. Give the user of the daemon read access, or start it with another --logdir.',
+      'Cannot read /tmp/xprof: permission denied. Give the user of the daemon read access, or start it with another ' +
+        '--logdir.',
     );
     await page.finish();
   });
@@ -88,12 +94,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await openWorld(
       {
         notRead: [
-          {
-            file: 'run/host2.xplane.pb',
-            code: 'truncated',
-            reason: 'ends inside a plane',
-            offset_bytes: 4194304,
-          },
+          { file: 'run/host2.xplane.pb', code: 'truncated', reason: 'ends inside a plane', offset_bytes: 4194304 },
         ],
       },
       { query: '?tool=home' },
@@ -106,23 +107,27 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await openWorld({ modules: [] }, { query: '?tool=memory_viewer&session=cccccccccccc' });
     includes(
       await text(page, '.message'),
-      'No HLO in this session. The trace was recorded without HLO protos. Record again with jax.profiler.trace, or add an XLA dump: XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto".',
+      'No HLO in this session. The trace was recorded without HLO protos. Record again with jax.profiler.trace, or ' +
+        'add an XLA dump: XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto".',
     );
-    includes(await page.locator('.message a', { hasText: 'Memory Profile' }).getAttribute('href'), 'tool=memory_profile');
+    includes(
+      await page.locator('.message a', { hasText: 'Memory Profile' }).getAttribute('href'),
+      'tool=memory_profile',
+    );
     await page.finish();
   });
 
   test('a module without buffer assignment says what the file holds', async () => {
     const page = await open(
       await daemon(
-        join(
-          fixtures,
-          'dumps/f5-vmem-matmul-blocks/module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb',
-        ),
+        join(fixtures, 'dumps/f5-vmem-matmul-blocks/module_0003.jit_f5.cl_1014260217.before_optimizations.hlo.pb'),
       ),
     );
     includes(await text(page, '.whole-page'), 'No buffer assignment in this module.');
-    includes(await text(page, '.whole-page'), 'The largest arrays of the program are 256.00 MiB f32[8192,8192] (result, ');
+    includes(
+      await text(page, '.whole-page'),
+      'The largest arrays of the program are 256.00 MiB f32[8192,8192] (result, ',
+    );
     await page.finish();
   });
 
@@ -135,7 +140,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     });
     includes(
       await text(page, '.panel-curve'),
-      'jit_train_step cannot be replayed. Buffer 17855 in event 20113 of heap trace 0: it is freed twice. Totals and the table are still right; curve and strips are left out.',
+      'jit_train_step cannot be replayed. Buffer 17855 in event 20113 of heap trace 0: it is freed twice. Totals and ' +
+        'the table are still right; curve and strips are left out.',
     );
     equal(await page.locator('.panel-strips').isVisible(), false);
     equal(await page.locator('.panel-table tbody tr').count(), 2);
@@ -246,10 +252,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     includes(await text(page, '.notes-list'), `${markup} is left out.`);
     await page.finish();
     const phone = await openWorld({ name: markup + 'x'.repeat(9000), buffers }, { width: 390, height: 844 });
-    truth(
-      (await phone.evaluate(() => document.documentElement.scrollWidth)) <= 390,
-      'the page grew on a phone',
-    );
+    truth((await phone.evaluate(() => document.documentElement.scrollWidth)) <= 390, 'the page grew on a phone');
     await phone.finish();
   });
 
@@ -273,7 +276,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('a daemon that goes away is named; what is seen stays; it goes on by itself', async () => {
     const options = [join(fixtures, 'dumps/seed-matmul-327680')];
     const daemonOne = await startDaemon(binary, options);
-    const page = await open(`${daemonOne.url}?group=none`, { isPassingKept: false, allow: /ERR_CONNECTION_REFUSED|Failed to load resource/ });
+    const page = await open(`${daemonOne.url}?group=none`, {
+      isPassingKept: false,
+      allow: /ERR_CONNECTION_REFUSED|Failed to load resource/,
+    });
     await daemonOne.stop();
     await page.waitForSelector('.banner');
     includes(await text(page, '.banner'), 'What you see stays; trying again every 5 s.');
@@ -306,7 +312,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await openWorld({ intercept: () => ({ status: 401, json: denied }) }, { allow: /401/ });
     includes(
       await text(page, '.banner'),
-      'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its file to the address.',
+      'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its ' +
+        'file to the address.',
     );
     await page.finish();
   });
@@ -315,7 +322,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const small = await open(await daemon('--demo', '--memory-limit=1'), { allow: /413/ });
     includes(await text(small, '.whole-page .message'), 'Start the daemon with a larger --memory-limit=MIB.');
     await small.finish();
-    const world = makeWorld({ intercept: (parts) => parts[0] === 'memory_viewer' && { status: 413, json: { code: 'limit', detail: 'needs more memory than allowed' } } });
+    const world = makeWorld({
+      intercept: (parts) =>
+        parts[0] === 'memory_viewer' && {
+          status: 413,
+          json: { code: 'limit', detail: 'needs more memory than allowed' },
+        },
+    });
     const other = await open(await daemon('--demo'), { canned: answerer(world), allow: /413/ });
     includes(await text(other, '.whole-page .message'), 'Needs more memory than allowed.');
     equal((await text(other, '.whole-page .message')).includes('--memory-limit'), false);
@@ -329,7 +342,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await goTo(page, '?space=0');
     await page.waitForSelector('.panel-wait:not([hidden])');
     includes(await text(page, '.panel-wait'), 'Reading jit_train_step of run/one.');
-    equal(await page.locator('.curve').evaluate((node) => node.getBoundingClientRect().height), heightPx, 'the old picture became lower');
+    equal(
+      await page.locator('.curve').evaluate((node) => node.getBoundingClientRect().height),
+      heightPx,
+      'the old picture became lower',
+    );
     await page.locator('.panel-wait button').first().click();
     includes(await text(page, '.whole-page'), 'was stopped');
     await page.unroute('**/memory_viewer/summary**');

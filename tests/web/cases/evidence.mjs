@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * evidence.mjs: a figure of the verdict opens its evidence: rows whose sum is the figure, its place in the text, or a card
- * that says how it is worked out. */
+ * evidence.mjs: a figure of the verdict opens its evidence: rows whose sum is the figure, its place in the text, or a
+ * card that says how it is worked out. */
 
 import { join } from 'node:path';
 import { idle, sessionLink, text } from '../harness.mjs';
@@ -8,13 +8,20 @@ import { idle, sessionLink, text } from '../harness.mjs';
 const BLOCKS = '.oom-whys, .panel-oom-made, .panel-oom-where, .panel-oom-ledger, .panel-oom-advice';
 
 export function run({ test, includes, equal, truth, daemon, open, shared, fixtures }) {
-  const sessionOf = async (base, name) => (await (await fetch(`${base}api/v1/sessions`)).json()).sessions.find((each) => each.name.includes(name)).id;
+  const sessionOf = async (base, name) =>
+    (await (await fetch(`${base}api/v1/sessions`)).json()).sessions.find((each) => each.name.includes(name)).id;
 
   test('no figure of the four blocks is plain text', async () => {
     const page = await open(`${await daemon('--demo')}?tool=oom`);
-    const plain = await page.locator(BLOCKS).evaluateAll((panels) =>
-      panels.flatMap((panel) => [...panel.querySelectorAll('.figure')].filter((node) => !['A', 'BUTTON'].includes(node.tagName) && !node.closest('[aria-hidden], .oom-each')).map((node) => node.textContent)),
-    );
+    const plain = await page
+      .locator(BLOCKS)
+      .evaluateAll((panels) =>
+        panels.flatMap((panel) =>
+          [...panel.querySelectorAll('.figure')]
+            .filter((node) => !['A', 'BUTTON'].includes(node.tagName) && !node.closest('[aria-hidden], .oom-each'))
+            .map((node) => node.textContent),
+        ),
+      );
     equal(plain, []);
     truth((await page.locator(BLOCKS).locator('a.figure').count()) > 40, 'few links');
     await page.finish();
@@ -58,22 +65,36 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     await page.finish();
   });
 
-  test('live arrays that filled a GPU: title, bar and first advice are of the line that keeps them, and lead to its rows', async () => {
-    const base = await daemon(`--logdir=${join(fixtures, 'gpu/jax-runtime')}`);
-    const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'output.log')}`);
-    equal(await text(page, '.answer-first'), 'GPU OOM: jit_train_step asks for 256.00 MiB while live arrays hold 63.13 GiB, 54.00 GiB of it from jax_oom.py:47.');
-    includes(await text(page, '.oom-finding'), 'Free what jax_oom.py:47 makes and keeps: saves ≤ 54.00 GiB, may fit (bound).');
-    equal((await page.locator('.panel-oom-where .oom-legend').first().locator('li').allInnerTexts()).slice(0, 2), ['live arrays from jax_oom.py:47 54.00 GiB 85 % of all', 'live arrays from <lambda> jax_oom.py:21 6.00 GiB 9.5 % of all']);
-    await page.locator('.panel-oom-made > summary').click();
-    includes(await text(page, '.panel-oom-made'), 'may be among the live arrays although they got no memory');
-    const link = page.locator('.panel-oom-where a.figure', { hasText: '54.00 GiB' }).first();
-    includes(await link.getAttribute('title'), '57,982,058');
-    await page.goto(new URL(await link.getAttribute('href'), base).href);
-    await idle(page);
-    const rows = await page.locator('.panel-table tbody tr').allInnerTexts();
-    truth(rows.length > 0 && rows.every((row) => row.includes('jax_oom.py:47')), rows.join('; '));
-    await page.finish();
-  });
+  test(
+    'live arrays that filled a GPU: title, bar and first advice are of the line that keeps them, and lead to its ' +
+      'rows',
+    async () => {
+      const base = await daemon(`--logdir=${join(fixtures, 'gpu/jax-runtime')}`);
+      const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'output.log')}`);
+      equal(
+        await text(page, '.answer-first'),
+        'GPU OOM: jit_train_step asks for 256.00 MiB while live arrays hold 63.13 GiB, 54.00 GiB of it from ' +
+          'jax_oom.py:47.',
+      );
+      includes(
+        await text(page, '.oom-finding'),
+        'Free what jax_oom.py:47 makes and keeps: saves ≤ 54.00 GiB, may fit (bound).',
+      );
+      equal((await page.locator('.panel-oom-where .oom-legend').first().locator('li').allInnerTexts()).slice(0, 2), [
+        'live arrays from jax_oom.py:47 54.00 GiB 85 % of all',
+        'live arrays from <lambda> jax_oom.py:21 6.00 GiB 9.5 % of all',
+      ]);
+      await page.locator('.panel-oom-made > summary').click();
+      includes(await text(page, '.panel-oom-made'), 'may be among the live arrays although they got no memory');
+      const link = page.locator('.panel-oom-where a.figure', { hasText: '54.00 GiB' }).first();
+      includes(await link.getAttribute('title'), '57,982,058');
+      await page.goto(new URL(await link.getAttribute('href'), base).href);
+      await idle(page);
+      const rows = await page.locator('.panel-table tbody tr').allInnerTexts();
+      truth(rows.length > 0 && rows.every((row) => row.includes('jax_oom.py:47')), rows.join('; '));
+      await page.finish();
+    },
+  );
 
   /* What the foot of the table says, or of the rows that are left: "13 buffers, 26.00 GiB". */
   test(
@@ -81,7 +102,10 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     async () => {
       const base = await daemon(`--logdir=${join(shared, 'data/dumps')}`);
       const page = await open(`${base}?tool=oom&session=${await sessionOf(base, 'e-no-donation')}`);
-      const links = await page.locator(BLOCKS).locator('a.figure[href*="filter="]').evaluateAll((nodes) => nodes.map((node) => [node.href, node.title]));
+      const links = await page
+        .locator(BLOCKS)
+        .locator('a.figure[href*="filter="]')
+        .evaluateAll((nodes) => nodes.map((node) => [node.href, node.title]));
       const once = [...new Map(links)];
       truth(once.length > 10, `${once.length} links`);
       for (const [href, title] of once.slice(0, 8)) {
@@ -118,7 +142,14 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
     const base = await daemon('--demo');
     for (const width of [1280, 1024]) {
       const page = await open(`${base}?tool=modules&capacity=v5e`, { width, height: 800 });
-      equal(await page.locator('.panel-modules .grid-scroll').first().evaluate((node) => node.scrollWidth - node.clientWidth), 0, `${width}`);
+      equal(
+        await page
+          .locator('.panel-modules .grid-scroll')
+          .first()
+          .evaluate((node) => node.scrollWidth - node.clientWidth),
+        0,
+        `${width}`,
+      );
       includes(await text(page, '.panel-modules'), '213 % over');
       await page.finish();
     }
@@ -131,7 +162,12 @@ export function run({ test, includes, equal, truth, daemon, open, shared, fixtur
       const page = await open(base);
       await page.goto(`${base}${await sessionLink(page, base, 'large-transformer')}&whatif=batch=0.5&from=300&to=420`);
       await idle(page);
-      const asked = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => /memory_viewer\/whatif\?/.test(name) && /from=300&to=420/.test(name)));
+      const asked = await page.evaluate(() =>
+        performance
+          .getEntriesByType('resource')
+          .map(({ name }) => name)
+          .filter((name) => /memory_viewer\/whatif\?/.test(name) && /from=300&to=420/.test(name)),
+      );
       truth(asked.length > 0, 'only the whole curve was asked for');
       await page.finish();
     },

@@ -93,7 +93,18 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const keys = await page
       .locator('.head [data-explain], .details [data-explain], .panel[data-explain]')
       .evaluateAll((nodes) => nodes.map((node) => node.dataset.explain));
-    for (const wanted of ['total', 'capacity', 'over', 'peak', 'culprit', 'part:arguments', 'padding', 'curve', 'strips', 'table'])
+    for (const wanted of [
+      'total',
+      'capacity',
+      'over',
+      'peak',
+      'culprit',
+      'part:arguments',
+      'padding',
+      'curve',
+      'strips',
+      'table',
+    ])
       truth(keys.includes(wanted), `${wanted} is not among ${keys}`);
     for (const key of new Set(keys)) {
       await explainIn(page, key);
@@ -113,7 +124,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
       for (let node = walk.nextNode(); node; node = walk.nextNode()) {
         const parent = node.parentElement;
-        const isSaid = parent.closest('main, .details') && !parent.closest('.tooltip, .error-text, .menu-popup, [role="listbox"], [aria-hidden="true"], pre');
+        const isSaid =
+          parent.closest('main, .details') &&
+          !parent.closest('.tooltip, .error-text, .menu-popup, [role="listbox"], [aria-hidden="true"], pre');
         if (!isSaid || !/\d[\d,.]*\s(B|[KMGT]iB|%)/.test(node.data) || !parent.checkVisibility()) continue;
         const key = parent.closest('[data-explain]')?.dataset.explain ?? null;
         found.push({ text: node.data, key, isOwn: Boolean(parent.closest('button[data-explain], td[data-explain]')) });
@@ -139,7 +152,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       await idle(page);
       const figures = await figuresOf(page);
       truth(figures.length >= least, `${query}: ${figures.length} figures`);
-      equal(figures.filter(({ key }) => !key).map((each) => each.text), [], `${query}: no card`);
+      equal(
+        figures.filter(({ key }) => !key).map((each) => each.text),
+        [],
+        `${query}: no card`,
+      );
       for (const { key, text: said } of figures) {
         const word = `${query.slice(0, 4)} ${key.split(':')[0]}`;
         if (opened.has(word)) continue;

@@ -55,9 +55,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
   test('parts of the total add up on the page, to the byte', async () => {
     const page = await open(await daemon('--demo'));
     const exact = (selector) =>
-      page
-        .locator(selector)
-        .evaluateAll((nodes) => nodes.map((node) => Number(node.title.replace(/[^0-9-]/g, ''))));
+      page.locator(selector).evaluateAll((nodes) => nodes.map((node) => Number(node.title.replace(/[^0-9-]/g, ''))));
     const parts = await exact('.made-of.sum .figure');
     const [total] = await exact('h1 .answer-figure');
     equal(
@@ -70,9 +68,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, shar
   test('kept rows and the rest make the sum of the footer', async () => {
     const page = await open(`${await daemon('--demo')}?filter=%3E%3D1GiB`);
     const read = (selector) =>
-      page
-        .locator(selector)
-        .evaluateAll((nodes) => nodes.map((node) => Number(node.title.replace(/[^0-9]/g, ''))));
+      page.locator(selector).evaluateAll((nodes) => nodes.map((node) => Number(node.title.replace(/[^0-9]/g, ''))));
     const listed = (await read('.panel-table tbody .c-size .figure')).reduce((sum, each) => sum + each, 0);
     const [rest] = await read('.panel-table tfoot .c-size .figure');
     const foot = await text(page, '.panel-table .c-foot');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * findings.mjs: the first sentence of Memory Profile and Device Memory is what is to be mended, linked to its evidence. */
+ * findings.mjs: the first sentence of Memory Profile and Device Memory is what is to be mended, linked to its evidence.
+ * */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +22,28 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('fragmentation is told with request, hole and who pins it', async () => {
     const page = await open(`${await daemon(join(traces, 'trace-holes.pb'))}?tool=memory_profile`);
-    includes(await text(page, 'h1'), 'A request of 3.9 KiB, the largest, would have met a largest hole of 2.9 KiB at 0.0 ms with 5.3 KiB free: fragmentation, not shortage. See who pins the holes');
+    includes(
+      await text(page, 'h1'),
+      'A request of 3.9 KiB, the largest, would have met a largest hole of 2.9 KiB at 0.0 ms with 5.3 KiB free: ' +
+        'fragmentation, not shortage. See who pins the holes',
+    );
     await page.locator('h1 a').click();
     await page.waitForURL(/time=9000&view=addresses/);
     await page.waitForSelector('.holes-grid tbody tr');
-    includes(await text(page, '.panel-holes .tab-answer'), '2 allocations, 3.0 KiB together, stand between holes that would be one of 6.0 KiB without them.');
-    const rows = await page.locator('.holes-grid tbody tr').evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.innerText.trim())));
-    equal(rows.map(([op, size, , , before, behind]) => [op, size, before, behind]), [['log', '100 B', '2.9 KiB', '0 B'], ['acts', '2.9 KiB', '0 B', '0 B']]);
+    includes(
+      await text(page, '.panel-holes .tab-answer'),
+      '2 allocations, 3.0 KiB together, stand between holes that would be one of 6.0 KiB without them.',
+    );
+    const rows = await page
+      .locator('.holes-grid tbody tr')
+      .evaluateAll((lines) => lines.map((line) => [...line.cells].map((cell) => cell.innerText.trim())));
+    equal(
+      rows.map(([op, size, , , before, behind]) => [op, size, before, behind]),
+      [
+        ['log', '100 B', '2.9 KiB', '0 B'],
+        ['acts', '2.9 KiB', '0 B', '0 B'],
+      ],
+    );
     await page.locator('.holes-grid button').first().click();
     await page.waitForURL(/pin=e:4/);
     includes(await text(page, '#details'), 'log');
@@ -37,7 +53,11 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
   test('what grows over the profiles is told in every view of them', async () => {
     const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=device_memory`);
     await page.waitForSelector('h1 .see-why');
-    includes(await text(page, 'h1'), '1 call site grows over 9 profiles: anotherfunc memprof.py:19 › normal, faster each time: +78.1 KiB at first, +351.6 KiB at last, 100 % of the growth. See the series 9.35 MiB live');
+    includes(
+      await text(page, 'h1'),
+      '1 call site grows over 9 profiles: anotherfunc memprof.py:19 › normal, faster each time: +78.1 KiB at first, ' +
+        '+351.6 KiB at last, 100 % of the growth. See the series 9.35 MiB live',
+    );
     await page.locator('h1 a.see-why').click();
     await page.waitForURL(/view=series/);
     await idle(page);
@@ -48,13 +68,19 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('what is dropped says its finding before it is opened', async () => {
     const page = await open(`${await daemon('--demo')}?tool=home`);
-    await page.evaluate((bytes) => {
-      const data = new DataTransfer();
-      data.items.add(new File([Uint8Array.from(bytes)], 'host0.xplane.pb'));
-      document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
-    }, [...readFileSync(join(traces, 'trace-steps.pb'))]);
+    await page.evaluate(
+      (bytes) => {
+        const data = new DataTransfer();
+        data.items.add(new File([Uint8Array.from(bytes)], 'host0.xplane.pb'));
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
+      },
+      [...readFileSync(join(traces, 'trace-steps.pb'))],
+    );
     await page.waitForFunction(() => document.querySelector('.banner-text')?.innerText.includes('grows'));
-    includes(await text(page, '.banner-text'), 'host0.xplane.pb is a profiler trace without programs: grows 256 B a step in 2 of 2 steps: ');
+    includes(
+      await text(page, '.banner-text'),
+      'host0.xplane.pb is a profiler trace without programs: grows 256 B a step in 2 of 2 steps: ',
+    );
     await page.finish();
   });
 

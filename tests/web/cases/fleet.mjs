@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fleet.mjs: what many jobs took: the step, the host and the end that were planted, filters, permalinks, empty states. */
+ * fleet.mjs: what many jobs took: the step, the host and the end that were planted, filters, permalinks, empty states.
+ * */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
@@ -24,17 +25,32 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
   }
   const at = async (query = '') => `${await daemon(`--logdir=${story()}`)}?tool=fleet${query}`;
   const cells = (page, names) =>
-    page.locator('.panel-fleet-table tbody[role=rowgroup] tr:not(.is-waiting)').evaluateAll(
-      (lines, classes) => lines.map((line) => classes.map((name) => line.querySelector(`.c-${name}`)?.innerText.trim() ?? null)),
-      names,
-    );
+    page
+      .locator('.panel-fleet-table tbody[role=rowgroup] tr:not(.is-waiting)')
+      .evaluateAll(
+        (lines, classes) =>
+          lines.map((line) => classes.map((name) => line.querySelector(`.c-${name}`)?.innerText.trim() ?? null)),
+        names,
+      );
 
   test('a line a job with its capacity, and the regression in the first line', async () => {
     const page = await open(await at(), { width: 1440, height: 900 });
-    equal(await text(page, 'h1'), '1 job is over capacity: over (20.00 GiB of 15.75 GiB). 1 regression in 4 jobs: bert: jit_train_step needs 3.00 GiB more since c12. 1 grows towards the capacity: grows (in about 10 days).');
+    equal(
+      await text(page, 'h1'),
+      '1 job is over capacity: over (20.00 GiB of 15.75 GiB). 1 regression in 4 jobs: bert: jit_train_step needs 3.00 ' +
+        'GiB more since c12. 1 grows towards the capacity: grows (in about 10 days).',
+    );
     equal(await page.locator('.panel-fleet .legend li').allInnerTexts(), ['over', 'grows', 'bert', 't5']);
-    includes(await page.locator('.time-lines-base').getAttribute('aria-label'), '4 lines, 1 steps. Largest: over, 20.00 gibibytes.');
-    equal(await cells(page, ['job', 'share', 'fails']), [['over', '127 %, over', 'over now'], ['grows', '84 %', '10 days'], ['bert', '76 %', '–'], ['t5', '32 %', '–']]);
+    includes(
+      await page.locator('.time-lines-base').getAttribute('aria-label'),
+      '4 lines, 1 steps. Largest: over, 20.00 gibibytes.',
+    );
+    equal(await cells(page, ['job', 'share', 'fails']), [
+      ['over', '127 %, over', 'over now'],
+      ['grows', '84 %', '10 days'],
+      ['bert', '76 %', '–'],
+      ['t5', '32 %', '–'],
+    ]);
     equal(await page.locator('.panel-fleet-table').getAttribute('role'), 'tabpanel');
     equal((await page.locator('[role=tab] .tab-count').allInnerTexts()).map(Number), [1, 1, 2], 'steps, hosts, ends');
     truth((await page.locator('.rail a[aria-current], #rail a[aria-current]').count()) > 0, 'the rail shows the page');
@@ -64,7 +80,10 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await idle(page);
     includes(await text(page, '.panel-fleet h2'), 'Hosts over time');
     equal(await page.locator('.panel-fleet .legend li').allInnerTexts(), ['host0', 'host1', 'host2', 'host3']);
-    includes(await page.locator('.panel-fleet-categories .stacked-base').getAttribute('aria-label'), 'by host: 4 columns');
+    includes(
+      await page.locator('.panel-fleet-categories .stacked-base').getAttribute('aria-label'),
+      'by host: 4 columns',
+    );
     await page.keyboard.press('1');
     await idle(page);
     includes(await text(page, '.panel-fleet h2'), 'Modules over time');
@@ -73,7 +92,13 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await page.keyboard.press('5');
     await idle(page);
     const rows = await cells(page, ['job', 'fails', 'next']);
-    equal(rows.map(([job, fails]) => [job, fails]), [['over', 'over now'], ['grows', '10 days']]);
+    equal(
+      rows.map(([job, fails]) => [job, fails]),
+      [
+        ['over', 'over now'],
+        ['grows', '10 days'],
+      ],
+    );
     includes(rows[1][2], 'Grows 256.00 MiB a day: reaches 15.75 GiB in about 10 days');
     await page.finish();
   });
@@ -145,9 +170,16 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
   test('nothing hangs over at 390 px, and tables are cards', async () => {
     for (const view of ['', '&view=regressions', '&view=hosts', '&view=next', '&view=commits']) {
       const page = await open(await at(view), { width: 390, height: 844 });
-      const [whole, seen] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+      const [whole, seen] = await page.evaluate(() => [
+        document.documentElement.scrollWidth,
+        document.documentElement.clientWidth,
+      ]);
       truth(whole <= seen, `${view}: ${whole} px in ${seen}`);
-      const lines = await page.locator('.panel-fleet-table tbody[role=rowgroup] tr:not(.is-waiting)').first().locator('td.card-line').count();
+      const lines = await page
+        .locator('.panel-fleet-table tbody[role=rowgroup] tr:not(.is-waiting)')
+        .first()
+        .locator('td.card-line')
+        .count();
       truth(lines <= 2, `${view}: ${lines} lines on a card`);
       await page.finish();
     }

@@ -74,14 +74,18 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await press(page, '?');
     await page.waitForSelector('.help-row');
     const lines = await page.locator('.help-row').allInnerTexts();
-    truth(lines.some((line) => line.includes('copy link to this state')), lines.join(' | '));
+    truth(
+      lines.some((line) => line.includes('copy link to this state')),
+      lines.join(' | '),
+    );
     includes(lines.join('|'), 'click a mark');
     const does = (await page.locator('.help-row:has(kbd) dd').allInnerTexts()).map((word) => word.toLowerCase());
     await press(page, 'Escape');
     await press(page, 'Control+k');
     await page.waitForSelector('.palette-option');
     const commands = (await words(page)).map((word) => word.toLowerCase());
-    for (const word of does.filter((each) => each !== 'find or run')) truth(commands.includes(word), `${word} is not in the palette`);
+    for (const word of does.filter((each) => each !== 'find or run'))
+      truth(commands.includes(word), `${word} is not in the palette`);
     await page.finish();
   });
 
@@ -221,17 +225,38 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('printed: light, at full width, nothing to press, 50 rows and the rest in words', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { scheme: 'dark' });
-    const screen = await page.locator('.curve canvas').first().evaluate((canvas) => canvas.toDataURL());
+    const screen = await page
+      .locator('.curve canvas')
+      .first()
+      .evaluate((canvas) => canvas.toDataURL());
     await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
     await page.setViewportSize({ width: 760, height: 1000 });
     await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
     await idle(page);
     equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(245, 246, 248)');
-    equal(await page.locator('.bar:visible, .rail:visible, .details:visible, .menu-dots:visible, .see-why:visible, .capacity button:not(.explained):visible').count(), 0);
-    const paper = await page.locator('.curve canvas').first().evaluate((canvas) => canvas.toDataURL());
+    equal(
+      await page
+        .locator(
+          '.bar:visible, .rail:visible, .details:visible, .menu-dots:visible, .see-why:visible, .capacity ' +
+            'button:not(.explained):visible',
+        )
+        .count(),
+      0,
+    );
+    const paper = await page
+      .locator('.curve canvas')
+      .first()
+      .evaluate((canvas) => canvas.toDataURL());
     truth(paper !== screen, 'the curve is as dark as before');
     includes(await text(page, '.grid-more'), 'more buffers: use CSV');
-    equal(await page.locator('.grid .grid-foot td').first().evaluate((node) => getComputedStyle(node).position), 'static', 'the foot stands among the rows');
+    equal(
+      await page
+        .locator('.grid .grid-foot td')
+        .first()
+        .evaluate((node) => getComputedStyle(node).position),
+      'static',
+      'the foot stands among the rows',
+    );
     const wide = await page.evaluate(() => document.documentElement.scrollWidth);
     truth(wide <= 760, `${wide} px wide`);
     await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));

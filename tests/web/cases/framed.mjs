@@ -4,12 +4,18 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 
-/* A notebook: a page of `host` with a frame that shows `shown`. Out: {url, origin, close()}; `shown` may be set until it is asked. */
+/* A notebook: a page of `host` with a frame that shows `shown`. Out: {url, origin, close()}; `shown` may be set until
+   it is asked. */
 async function startNotebook(host) {
   const notebook = { shown: '' };
   const server = createServer((question, answer) => {
     answer.setHeader('Content-Type', 'text/html');
-    answer.end(!question.url.includes('favicon') ? `<!doctype html><title>notebook</title><body data-idle><iframe width="1300" height="800" src="${notebook.shown}"></iframe>` : '');
+    answer.end(
+      !question.url.includes('favicon')
+        ? `<!doctype html><title>notebook</title><body data-idle><iframe width="1300" height="800" ` +
+            `src="${notebook.shown}"></iframe>`
+        : '',
+    );
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   notebook.origin = `http://${host}:${server.address().port}`;
@@ -42,7 +48,11 @@ export function run({ test, equal, includes, daemon, open }) {
     test(`a site ${who} shows nothing of it`, async () => {
       const notebook = await startNotebook('localhost');
       notebook.shown = await daemon('--demo', ...flags);
-      const page = await open(notebook.url, { framed: notebook.shown, isMeasured: true, allow: /frame-ancestors|Refused to|403|violates/ });
+      const page = await open(notebook.url, {
+        framed: notebook.shown,
+        isMeasured: true,
+        allow: /frame-ancestors|Refused to|403|violates/,
+      });
       await page.waitForTimeout(500);
       equal(await page.frames()[1].locator('h1').count(), 0);
       await page.finish();

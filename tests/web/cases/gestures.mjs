@@ -7,31 +7,48 @@ import { idle, pixels, text } from '../harness.mjs';
 
 const CURVE = '.curve .u-over';
 const MAP = '.map-plot';
-const inUrl = (...names) => async (page) => (await Promise.all(names.map((name) => acts.inUrl(page, name)))).join();
+const inUrl =
+  (...names) =>
+  async (page) =>
+    (await Promise.all(names.map((name) => acts.inUrl(page, name)))).join();
 /* The map is not there before it is to be seen. */
-const picture = (selector, at = 0) => async (page) => ((await page.locator(selector).count()) > at ? pixels(page, selector, at) : 'not there');
+const picture =
+  (selector, at = 0) =>
+  async (page) =>
+    (await page.locator(selector).count()) > at ? pixels(page, selector, at) : 'not there';
 const countOf = (selector) => (page) => page.locator(`${selector}:visible`).count();
 const said = (selector) => (page) => text(page, selector);
-const focused = (page) => page.evaluate(() => document.activeElement.closest('.panel')?.className.match(/panel-\w+/)?.[0] ?? document.activeElement.className);
+const focused = (page) =>
+  page.evaluate(
+    () =>
+      document.activeElement.closest('.panel')?.className.match(/panel-\w+/)?.[0] ?? document.activeElement.className,
+  );
 
 /* Places: shares of the plot. */
 const move = (selector, x, y) => async (page) => page.mouse.move(...(await acts.placeOn(page, selector, x, y)));
 const click = (selector, x, y) => async (page) => page.mouse.click(...(await acts.placeOn(page, selector, x, y)));
-const doubleClick = (selector, x, y) => async (page) => page.mouse.dblclick(...(await acts.placeOn(page, selector, x, y)));
-const drag = (selector, [x, y], [toX, toY], how) => async (page) =>
-  acts.drag(page, await acts.placeOn(page, selector, x, y), await acts.placeOn(page, selector, toX, toY), how);
+const doubleClick = (selector, x, y) => async (page) =>
+  page.mouse.dblclick(...(await acts.placeOn(page, selector, x, y)));
+const drag =
+  (selector, [x, y], [toX, toY], how) =>
+  async (page) =>
+    acts.drag(page, await acts.placeOn(page, selector, x, y), await acts.placeOn(page, selector, toX, toY), how);
 const wheel = (selector, x, y, dx, dy, key) => async (page) =>
   acts.wheel(page, await acts.placeOn(page, selector, x, y), [dx, dy], key);
-const press = (...keys) => async (page) => {
-  for (const key of keys) await page.keyboard.press(key);
-};
+const press =
+  (...keys) =>
+  async (page) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
 const type = (keys) => async (page) => page.keyboard.type(keys);
-const all = (...acts) => async (page) => {
-  for (const act of acts) {
-    await act(page);
-    await idle(page);
-  }
-};
+const all =
+  (...acts) =>
+  async (page) => {
+    for (const act of acts) {
+      await act(page);
+      await idle(page);
+    }
+  };
 const go = (query) => async (page) => {
   const base = new URL(page.url());
   await page.goto(`${base.origin}/?tool=memory_viewer&${query}`);
@@ -52,7 +69,12 @@ const GESTURES = [
   ['click on a stripe: the others fade', '', click(CURVE, 0.5, 0.7), picture('.curve-host canvas')],
   ['double click on a stripe zooms to its life', '', doubleClick(CURVE, 0.5, 0.7), inUrl('from', 'to')],
   ['click on a bar pins it', '', click('.strip-plot', 0.5, 0.5), inUrl('pin')],
-  ['click on it again lets go', '', all(click('.strip-plot', 0.5, 0.5), click('.strip-plot', 0.5, 0.5), click('.strip-plot >> nth=1', 0.2, 0.5)), inUrl('pin')],
+  [
+    'click on it again lets go',
+    '',
+    all(click('.strip-plot', 0.5, 0.5), click('.strip-plot', 0.5, 0.5), click('.strip-plot >> nth=1', 0.2, 0.5)),
+    inUrl('pin'),
+  ],
   ['double click on a bar zooms to its life', '', doubleClick('.strip-plot', 0.5, 0.5), inUrl('from', 'to')],
   ['double click on the empty curve shows all', ZOOMED, doubleClick(CURVE, 0.5, 0.1), inUrl('from', 'to')],
   ['drag along the curve selects a window', '', drag(CURVE, [0.2, 0.5], [0.4, 0.5]), inUrl('sel')],
@@ -60,17 +82,56 @@ const GESTURES = [
   ['drag up or down the map selects its offsets', OFFSETS, drag(MAP, [0.3, 0.4], [0.5, 0.8]), inUrl('offsets')],
   ['Shift drag pans the curve', ZOOMED, drag(CURVE, [0.6, 0.5], [0.3, 0.5], { key: 'Shift' }), inUrl('from')],
   ['middle drag pans the curve', ZOOMED, drag(CURVE, [0.6, 0.5], [0.3, 0.5], { button: 'middle' }), inUrl('from')],
-  ['Shift drag pans the map', `${ZOOMED}&${OFFSETS}`, drag(MAP, [0.6, 0.5], [0.3, 0.5], { key: 'Shift' }), inUrl('from')],
-  ['wheel over the clicked curve zooms', '', all(click(CURVE, 0.3, 0.5), wheel(CURVE, 0.3, 0.5, 0, -300)), inUrl('from', 'to')],
-  ['wheel over the clicked map zooms steps and offsets', OFFSETS, all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300)), inUrl('from', 'low', 'high')],
-  ['Alt wheel over the map zooms offsets alone', OFFSETS, all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300, 'Alt')), inUrl('low', 'high')],
+  [
+    'Shift drag pans the map',
+    `${ZOOMED}&${OFFSETS}`,
+    drag(MAP, [0.6, 0.5], [0.3, 0.5], { key: 'Shift' }),
+    inUrl('from'),
+  ],
+  [
+    'wheel over the clicked curve zooms',
+    '',
+    all(click(CURVE, 0.3, 0.5), wheel(CURVE, 0.3, 0.5, 0, -300)),
+    inUrl('from', 'to'),
+  ],
+  [
+    'wheel over the clicked map zooms steps and offsets',
+    OFFSETS,
+    all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300)),
+    inUrl('from', 'low', 'high'),
+  ],
+  [
+    'Alt wheel over the map zooms offsets alone',
+    OFFSETS,
+    all(click(MAP, 0.02, 0.5), wheel(MAP, 0.5, 0.6, 0, -300, 'Alt')),
+    inUrl('low', 'high'),
+  ],
   ['wheel over another plot says how to zoom', '', wheel(CURVE, 0.5, 0.5, 0, 100), countOf('.toast')],
   ['Control wheel zooms any plot', '', wheel(CURVE, 0.5, 0.5, 0, -300, 'Control'), inUrl('from', 'to')],
   ['Shift wheel pans', ZOOMED, wheel(CURVE, 0.5, 0.5, 0, 200, 'Shift'), inUrl('from')],
   ['a wheel sideways pans', ZOOMED, wheel(CURVE, 0.5, 0.5, 200, 0), inUrl('from')],
-  ['click on a legend word shows only that kind', '', (page) => page.locator('.panel-strips .legend-word').first().click(), inUrl('filter')],
-  ['Control click on another adds it', 'filter=cat:parameter', (page) => page.locator('.panel-strips .legend-word').last().click({ modifiers: ['Control'] }), inUrl('filter')],
-  ['click on a figure explains it', '', (page) => page.locator('h1 .explained').first().click(), countOf('.dialog.explain')],
+  [
+    'click on a legend word shows only that kind',
+    '',
+    (page) => page.locator('.panel-strips .legend-word').first().click(),
+    inUrl('filter'),
+  ],
+  [
+    'Control click on another adds it',
+    'filter=cat:parameter',
+    (page) =>
+      page
+        .locator('.panel-strips .legend-word')
+        .last()
+        .click({ modifiers: ['Control'] }),
+    inUrl('filter'),
+  ],
+  [
+    'click on a figure explains it',
+    '',
+    (page) => page.locator('h1 .explained').first().click(),
+    countOf('.dialog.explain'),
+  ],
   ['the brush narrows what is in view', '', drag('.brush', [0.002, 0.5], [0.3, 0.5]), inUrl('from')],
 ];
 
@@ -165,7 +226,10 @@ export function run({ test, truth, daemon, open }) {
     });
     return shown;
   };
-  const pinsOf = (shown) => shown.locator('.panel-table tbody tr[data-id]').evaluateAll((rows) => rows.slice(0, 2).map((row) => `b:${row.dataset.id}`));
+  const pinsOf = (shown) =>
+    shown
+      .locator('.panel-table tbody tr[data-id]')
+      .evaluateAll((rows) => rows.slice(0, 2).map((row) => `b:${row.dataset.id}`));
   const walk = async (shown, rows) => {
     const [first, second] = await pinsOf(shown);
     const inert = [];
@@ -187,6 +251,9 @@ export function run({ test, truth, daemon, open }) {
   test('every parameter of the URL shows another page', async () => {
     const shown = await page();
     const [first] = await pinsOf(shown);
-    await walk(shown, PARAMETERS.map(([query, effect]) => [query, '', (at) => go(query.replace('PIN', first))(at), effect]));
+    await walk(
+      shown,
+      PARAMETERS.map(([query, effect]) => [query, '', (at) => go(query.replace('PIN', first))(at), effect]),
+    );
   });
 }

@@ -36,7 +36,9 @@ export function run({ test, equal, includes, open, fixtures, binary }) {
       add(3);
       add(4);
       await page.waitForSelector('.panel-series :text("1 … 4")', { timeout: SEEN_MS });
-      await page.waitForSelector('.head:has-text("memory-000004.prof"), h1:has-text("over 4 profiles")', { timeout: SEEN_MS });
+      await page.waitForSelector('.head:has-text("memory-000004.prof"), h1:has-text("over 4 profiles")', {
+        timeout: SEEN_MS,
+      });
       await idle(page);
       equal(await banners(page), []);
       includes(page.url(), 'sort=name');
@@ -45,8 +47,7 @@ export function run({ test, equal, includes, open, fixtures, binary }) {
       await idle(page);
       includes(await text(page, 'h1'), 'over 4 profiles');
       await page.finish();
-    }),
-  );
+    }));
 
   test('a view of one profile stays as it is until the reader asks', () =>
     serve(2, async (base, add) => {
@@ -59,6 +60,5 @@ export function run({ test, equal, includes, open, fixtures, binary }) {
       await page.click('.banner button:has-text("Reload")');
       await page.waitForSelector('h1:has-text("over 3 profiles")', { timeout: SEEN_MS });
       await page.finish();
-    }),
-  );
+    }));
 }

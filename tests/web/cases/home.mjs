@@ -34,12 +34,14 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   test('each session has its worst figure, its share of the capacity and a word', async () => {
     const page = await open(`${await dumps()}?tool=home`);
     const rows = await page.locator('.home-grid tbody tr').evaluateAll((lines) =>
-      lines.map((line) => ['h-name', 'h-largest', 'h-share', 'h-verdict'].map((name) => line.querySelector(`.${name}`).innerText.trim())),
+      lines.map((line) => ['h-name', 'h-largest', 'h-share',
+          'h-verdict'].map((name) => line.querySelector(`.${name}`).innerText.trim())),
     );
     const row = (name) => rows.find(([each]) => each.startsWith(name));
     equal(row('d-tile'), ['d-tile-padding', '520.25', '3,303 %', 'over']);
     equal(row('seed'), ['seed-matmul-327680', '300.00', '1,905 %', 'over']);
-    const tick = await page.locator('tr', { hasText: 'd-tile' }).locator('.share-tick').evaluate((node) => parseFloat(node.style.left));
+    const tick = await page.locator('tr', { hasText: 'd-tile' }).locator('.share-tick')
+        .evaluate((node) => parseFloat(node.style.left));
     truth(Math.abs(tick - 100 / 33.03) < 0.05, `the tick of the capacity stands at ${tick} %`);
     equal(await text(page, '.home-tally'), ''); // the first line says it
     includes(await text(page, 'h1'), '4 of 4 sessions are over; the latest: d-tile-padding by 504.50 GiB.');
@@ -145,7 +147,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     rmSync(folder, { recursive: true });
   });
 
-  test('a bare address and Home mean the same newest session; one that is damaged inside leads with no figure', async () => {
+  test('a bare address and Home mean the same newest session; one that is damaged inside leads with no figure',
+      async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-newest-'));
     const dump = 'seed-matmul-327680';
     const add = (name, from, seconds) => {
@@ -186,12 +189,15 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
         return node.scrollWidth <= node.clientWidth;
       });
       truth(isWhole, `what was found is cut in ${width}`);
-      truth(await page.locator('.home-grid tbody tr', { hasText: 'seed' }).locator('.h-most').isVisible(), `whose memory it is stands nowhere in ${width}`);
+      truth(await page.locator('.home-grid tbody tr', { hasText: 'seed' }).locator('.h-most')
+          .isVisible(), `whose memory it is stands nowhere in ${width}`);
     }
     await page.setViewportSize({ width: 1280, height: 800 });
-    truth(!(await page.locator('.home-grid .h-hosts').first().isVisible()), 'a column stands where no session has a host');
+    truth(!(await page.locator('.home-grid .h-hosts').first().isVisible()),
+        'a column stands where no session has a host');
     const found = await page.locator('.home-grid tbody .h-found').first().boundingBox();
-    const href = await page.evaluate(([x, y]) => document.elementFromPoint(x, y).closest('a')?.href ?? '', [found.x + 8, found.y + 8]);
+    const href = await page.evaluate(([x, y]) => document.elementFromPoint(x, y).closest('a')?.href ?? '',
+        [found.x + 8, found.y + 8]);
     includes(href, 'session=');
     const head = await page.locator('.home-grid th.h-share').boundingBox();
     await page.mouse.click(head.x + head.width - 6, head.y + head.height / 2);
@@ -250,7 +256,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('every session of a long list gets its figures, and they can be sorted by them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-long-'));
-    const hlo = (name) => join(fixtures, 'dumps', name, readdirSync(join(fixtures, 'dumps', name)).find((each) => each.endsWith('after_optimizations.hlo.pb')));
+    const hlo = (name) => join(fixtures, 'dumps', name,
+        readdirSync(join(fixtures, 'dumps', name)).find((each) => each.endsWith('after_optimizations.hlo.pb')));
     const add = (name, from, atMs) => {
       mkdirSync(join(folder, name));
       const to = join(folder, name, 'module_0001.jit_f.after_optimizations.hlo.pb');
@@ -300,7 +307,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     equal(after.map((name) => name.split('-')[0]), ['d', 'seed', ...after.slice(2).map((name) => name.split('-')[0])]);
     const again = await open(`${base}?tool=home&sort=share`, { isMeasured: true });
     await again.waitForSelector('.home-grid tbody tr:nth-child(4)');
-    equal((await again.locator('.home-grid .h-name a').allInnerTexts())[0], after[0], 'the list of sessions says what is known by now');
+    equal((await again.locator('.home-grid .h-name a').allInnerTexts())[0], after[0],
+        'the list of sessions says what is known by now');
     await again.finish();
     await page.finish();
     rmSync(folder, { recursive: true });
@@ -365,7 +373,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('a page that no session has anything for says so above Home', async () => {
     const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=memory_viewer`);
-    includes(await text(page, '.banner-text'), 'No session here has anything for the Memory Viewer; showing what was found.');
+    includes(await text(page, '.banner-text'), 'No session here has anything for the Memory Viewer; showing what was ' +
+        'found.');
     includes(await text(page, 'h1'), 'Newest: memprof');
     await page.finish();
   });
@@ -375,14 +384,16 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     let again = null;
     try {
       const page = await open(`${own.url}?tool=home`, { allow: /404|Failed to load/ });
-      await give(page, 'drop', 'host0.xplane.pb.gz', readFileSync(join(fixtures, 'logdir/tpu/plugins/profile/small/host0.xplane.pb.gz')));
+      await give(page, 'drop', 'host0.xplane.pb.gz',
+          readFileSync(join(fixtures, 'logdir/tpu/plugins/profile/small/host0.xplane.pb.gz')));
       await banner(page, 'is a profiler trace');
       await page.reload();
       await page.waitForSelector('.home-dropped tbody tr');
       await own.stop();
       again = await startDaemon(binary, ['--demo'], Number(new URL(own.url).port));
       const asked = [];
-      page.on('request', (request) => /\buploads\//.test(decodeURIComponent(request.url())) && asked.push(request.url()));
+      page.on('request', (request) => /\buploads\//.test(decodeURIComponent(request.url())) &&
+          asked.push(request.url()));
       for (const wanted of [1, 1]) {
         await page.reload();
         await page.waitForSelector('.home-grid tbody tr');
@@ -402,11 +413,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       const entry = (name, more) => ({ name, fullPath: `/run/${name}`, isFile: true, isDirectory: false, ...more });
       const folder = (name, inside) => {
         const pieces = [inside, []];
-        const readEntries = (done, failed) => (inside ? done(pieces.shift()) : failed(new DOMException('no', 'NotReadableError')));
+        const readEntries = (done, failed) => (inside
+            ? done(pieces.shift()) : failed(new DOMException('no', 'NotReadableError')));
         return entry(name, { isFile: false, isDirectory: true, createReader: () => ({ readEntries }) });
       };
       const good = entry('memory9.prof', { file: (done) => done(new File([Uint8Array.from(bytes)], 'memory9.prof')) });
-      const refused = entry('memory1.prof', { file: (_, failed) => failed(new DOMException('no', 'NotReadableError')) });
+      const refused = entry('memory1.prof',
+          { file: (_, failed) => failed(new DOMException('no', 'NotReadableError')) });
       const top = folder('run', [refused, folder('locked', null), good]);
       const drop = new Event('drop', { bubbles: true, cancelable: true });
       drop.dataTransfer = { types: ['Files'], items: [{ webkitGetAsEntry: () => top }], files: [] };
@@ -435,7 +448,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.evaluate(() => {
       const data = new DataTransfer();
       data.setData('text/plain', 'RESOURCE_EXHAUSTED: Out of memory');
-      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }));
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste',
+          { clipboardData: data, bubbles: true, cancelable: true }));
     });
     await idle(page);
     equal(await page.locator('.banner').count(), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hostile.mjs: what a URL or a file says wrongly. Names of markup, control characters, marks that turn the direction and
- * 10,000 characters, as tests/bench/make_module.py --hostile writes them, through the daemon and every view; and every
- * parameter of the URL with what does not exist. */
+ * hostile.mjs: what a URL or a file says wrongly. Names of markup, control characters, marks that turn the direction
+ * and 10,000 characters, as tests/bench/make_module.py --hostile writes them, through the daemon and every view; and
+ * every parameter of the URL with what does not exist. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -25,7 +25,10 @@ const WRONG = [
   ['sel=5000-9000', 'The window 5000-9000 is not in HBM'],
   ['sel=10-20&offsets=7', 'Offsets 7 are not in HBM, which needs 33.49 GiB; '],
   ['sel=10-20&offsets=9-5', 'the window takes all of them.'],
-  ['offsets=99999999999999-999999999999999', 'Offsets 90.95 to 909.49 TiB are not in HBM, which needs 33.49 GiB; nothing is selected.'],
+  [
+    'offsets=99999999999999-999999999999999',
+    'Offsets 90.95 to 909.49 TiB are not in HBM, which needs 33.49 GiB; nothing is selected.',
+  ],
   ['offsets=%00', 'Offsets ␀ are not in HBM'],
   ['bars=program:900-1000', 'there is no bar number 901; showing all.'],
   ['a=99999', 'The mark A at 99999 is not in HBM'],
@@ -54,7 +57,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   const isHealthy = async (page, what) => {
     includes(await text(page, 'h1'), '33.49 GiB', what);
     truth((await page.locator('.panel-table tbody tr').count()) > 4, `${what}: no rows`);
-    truth(await page.locator('.curve-host canvas:visible, .map-base:visible').first().isVisible(), `${what}: no picture`);
+    truth(
+      await page.locator('.curve-host canvas:visible, .map-base:visible').first().isVisible(),
+      `${what}: no picture`,
+    );
     truth((await page.evaluate(() => document.documentElement.scrollWidth)) <= 1440, `${what}: the page grew`);
   };
 
@@ -79,23 +85,49 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('hostile names out of a file are text in every view, and no view grows by them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-'));
     const maker = resolve(import.meta.dirname, '../../bench/make_module.py');
-    execFileSync('python3', [maker, join(folder, 'module_0001.jit_x.after_optimizations.hlo.pb'), '--buffers', '60', '--hostile']);
+    execFileSync('python3', [
+      maker,
+      join(folder, 'module_0001.jit_x.after_optimizations.hlo.pb'),
+      '--buffers',
+      '60',
+      '--hostile',
+    ]);
     const base = await daemon(folder);
-    for (const size of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+    for (const size of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
       const page = await open(`${base}?tool=memory_viewer&step=30`, size);
-      for (const query of ['', '&filter=-cat:parameter', '&group=line', '&group=scope', '&view=strips', '&view=map', '&view=table', '&pin=b:1', '&pin=b:28', '&sel=10-60']) {
+      for (const query of [
+        '',
+        '&filter=-cat:parameter',
+        '&group=line',
+        '&group=scope',
+        '&view=strips',
+        '&view=map',
+        '&view=table',
+        '&pin=b:1',
+        '&pin=b:28',
+        '&sel=10-60',
+      ]) {
         await page.goto(`${base}?tool=memory_viewer&step=30${query}`);
         await idle(page);
         const found = await page.evaluate(() => {
           const texts = [document.title];
           const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
           for (let node = walk.nextNode(); node; node = walk.nextNode())
-            texts.push(...(node.nodeType === Node.TEXT_NODE ? [node.data] : [...node.attributes].filter(({ name }) => !name.startsWith('data-')).map(({ value }) => value)));
+            texts.push(
+              ...(node.nodeType === Node.TEXT_NODE
+                ? [node.data]
+                : [...node.attributes].filter(({ name }) => !name.startsWith('data-')).map(({ value }) => value)),
+            );
           return {
             width: document.documentElement.scrollWidth,
             strange: document.querySelectorAll('main img, main script, .details img, .details script').length,
             longest: texts.reduce((most, each) => Math.max(most, each.length), 0),
-            raw: texts.filter((each) => /[\u0000-\u0008\u000e-\u001f\u202a-\u202e\u2066-\u2069]/.test(each)).map((each) => escape(each.slice(-80))),
+            raw: texts
+              .filter((each) => /[\u0000-\u0008\u000e-\u001f\u202a-\u202e\u2066-\u2069]/.test(each))
+              .map((each) => escape(each.slice(-80))),
           };
         });
         const where = `${size.width} ${query}`;

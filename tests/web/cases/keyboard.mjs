@@ -19,7 +19,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       .locator('canvas[role="img"]')
       .evaluateAll((nodes) => nodes.map((node) => node.getAttribute('aria-label')));
     equal(labels.length >= 3 && labels.every((label) => label.length > 20), true, labels.join(' | '));
-    includes(labels[0], 'Memory over program order. Peak 33.41 gibibytes at step 376 of 1,018, 17.66 gibibytes above capacity.');
+    includes(
+      labels[0],
+      'Memory over program order. Peak 33.41 gibibytes at step 376 of 1,018, 17.66 gibibytes above capacity.',
+    );
     const option = page.locator('[role="listbox"] [role="option"]').first();
     truth(Number(await option.getAttribute('aria-setsize')) > 100, 'aria-setsize counts only what is loaded');
     equal(await page.locator('h1').count(), 1);
@@ -38,7 +41,11 @@ export function run({ test, includes, equal, truth, daemon, open }) {
         .locator('.help-groups section')
         .evaluateAll((nodes) => nodes.map((node) => [...node.querySelectorAll('kbd')].map((each) => each.textContent)));
       truth(groups.flat().length > 5, `keys are missing: ${groups}`);
-      for (const keys of groups) equal(keys.filter((key, at) => keys.indexOf(key) !== at), []);
+      for (const keys of groups)
+        equal(
+          keys.filter((key, at) => keys.indexOf(key) !== at),
+          [],
+        );
       await page.finish();
     });
 
@@ -47,35 +54,51 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.keyboard.press('Tab');
     equal(await page.evaluate(() => document.activeElement.className), 'skip');
     let stopCount = 1;
-    for (const selector of ['.brand', '.rail a[aria-current]', '.head a, .head button', '.curve-slider']) stopCount += await tabTo(page, selector, 8);
+    for (const selector of ['.brand', '.rail a[aria-current]', '.head a, .head button', '.curve-slider'])
+      stopCount += await tabTo(page, selector, 8);
     truth(stopCount <= 8, `${stopCount} stops to the curve`);
     for (const selector of ['.strip-plot [role="listbox"]', '.panel-table tbody tr']) await tabTo(page, selector);
     await page.finish();
   });
 
-  test('the bar, the rail and the answer are one stop each; arrow keys go on inside, and Tab comes back to where one was', async () => {
-    const page = await open(await daemon('--demo'));
-    const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
-    for (const key of ['Tab', 'Tab']) await page.keyboard.press(key);
-    equal(await focused(), 'memviewd');
-    await page.keyboard.press('ArrowRight');
-    equal(await focused(), 'Home');
-    await page.keyboard.press('ArrowLeft');
-    await page.keyboard.press('Tab');
-    const tool = await focused();
-    await page.keyboard.press('ArrowDown');
-    truth((await focused()) !== tool, 'the next tool');
-    const next = await focused();
-    await page.keyboard.press('Tab');
-    equal(await page.evaluate(() => Boolean(document.activeElement.closest('.head'))), true);
-    const figures = await page.locator('.head').evaluate((head) => [...head.querySelectorAll('a[href], button, summary')].filter((item) => item.checkVisibility()).length);
-    for (let at = 1; at < figures; at++) await page.keyboard.press('ArrowRight');
-    const last = await page.locator('.head').evaluate((head) => [...head.querySelectorAll('a[href], button, summary')].filter((item) => item.checkVisibility()).at(-1) === document.activeElement);
-    truth(last, 'every figure is reached');
-    await page.keyboard.press('Shift+Tab');
-    equal(await focused(), next);
-    await page.finish();
-  });
+  test(
+    'the bar, the rail and the answer are one stop each; arrow keys go on inside, and Tab comes back to where one ' +
+      'was',
+    async () => {
+      const page = await open(await daemon('--demo'));
+      const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent.trim());
+      for (const key of ['Tab', 'Tab']) await page.keyboard.press(key);
+      equal(await focused(), 'memviewd');
+      await page.keyboard.press('ArrowRight');
+      equal(await focused(), 'Home');
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('Tab');
+      const tool = await focused();
+      await page.keyboard.press('ArrowDown');
+      truth((await focused()) !== tool, 'the next tool');
+      const next = await focused();
+      await page.keyboard.press('Tab');
+      equal(await page.evaluate(() => Boolean(document.activeElement.closest('.head'))), true);
+      const figures = await page
+        .locator('.head')
+        .evaluate(
+          (head) =>
+            [...head.querySelectorAll('a[href], button, summary')].filter((item) => item.checkVisibility()).length,
+        );
+      for (let at = 1; at < figures; at++) await page.keyboard.press('ArrowRight');
+      const last = await page
+        .locator('.head')
+        .evaluate(
+          (head) =>
+            [...head.querySelectorAll('a[href], button, summary')].filter((item) => item.checkVisibility()).at(-1) ===
+            document.activeElement,
+        );
+      truth(last, 'every figure is reached');
+      await page.keyboard.press('Shift+Tab');
+      equal(await focused(), next);
+      await page.finish();
+    },
+  );
 
   test('arrows move along a strip, Enter pins, Esc lets go', async () => {
     const page = await open(await daemon('--demo'));
@@ -89,10 +112,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       .nth(1)
       .evaluate((node) => getComputedStyle(node).outlineStyle);
     equal(outline, 'solid', 'no focus ring');
-    const active = await page
-      .locator('.strip-plot [role="listbox"]')
-      .nth(1)
-      .getAttribute('aria-activedescendant');
+    const active = await page.locator('.strip-plot [role="listbox"]').nth(1).getAttribute('aria-activedescendant');
     includes(await page.locator(`#${active}`).innerText(), 'gibibytes');
     await page.keyboard.press('Enter');
     await page.waitForURL(/pin=b:/);

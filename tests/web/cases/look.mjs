@@ -25,7 +25,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       if (height === 900) {
         truth(found.scrolls <= 0, `the page scrolls by ${found.scrolls} px`);
         truth(found.bottom <= height, `the table ends at ${found.bottom} px`);
-      } else truth(found.scrolls > 0 && found.high > 300, `it scrolls by ${found.scrolls} px, the table is ${found.high} px high`);
+      } else
+        truth(
+          found.scrolls > 0 && found.high > 300,
+          `it scrolls by ${found.scrolls} px, the table is ${found.high} px high`,
+        );
       const curve = await page.locator('.curve .u-over').boundingBox();
       truth(curve.height >= 340, `the curve is ${curve.height} px high`);
       equal(await page.locator('.map-plot').isVisible(), false);
@@ -128,15 +132,16 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   });
 
   test('on a phone the selectors are a sheet and a tap opens the details', async () => {
-    const page = await open(`${await daemon('--demo')}?view=table&group=none`, { width: 390, height: 844, touch: true });
+    const page = await open(`${await daemon('--demo')}?view=table&group=none`, {
+      width: 390,
+      height: 844,
+      touch: true,
+    });
     equal(await page.locator('.selector').first().isVisible(), false);
     await page.tap('#menu');
     truth(await page.locator('.selector').first().isVisible(), 'no sheet');
     await page.tap('#menu');
-    equal(
-      (await page.locator('.panel-table tbody .c-size').first().innerText()).replace(/\s+/g, ' '),
-      '2.00 GiB',
-    );
+    equal((await page.locator('.panel-table tbody .c-size').first().innerText()).replace(/\s+/g, ' '), '2.00 GiB');
     await page.locator('.panel-table tbody tr').first().tap();
     await page.waitForSelector('.details.is-open');
     includes(await text(page, '.details'), '2.00 GiB');
@@ -162,23 +167,29 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   test('on wide paper curve and map have their height, and forced colours keep the squares of the legend', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
     await page.emulateMedia({ media: 'print' });
-    const isHigh = (each) => page.waitForFunction((selector) => document.querySelector(selector).getBoundingClientRect().height > 150, each);
+    const isHigh = (each) =>
+      page.waitForFunction((selector) => document.querySelector(selector).getBoundingClientRect().height > 150, each);
     await isHigh('.curve-host');
     await page.emulateMedia({ media: 'screen' });
     await page.locator('.panel-curve .switch-button', { hasText: 'At its offset' }).click();
     await page.emulateMedia({ media: 'print' });
     await isHigh('.map-plot');
     await page.emulateMedia({ media: 'screen', forcedColors: 'active' });
-    await page.waitForFunction(() => getComputedStyle(document.querySelector('.swatch-temporary')).backgroundColor === 'rgb(67, 84, 5)');
+    await page.waitForFunction(
+      () => getComputedStyle(document.querySelector('.swatch-temporary')).backgroundColor === 'rgb(67, 84, 5)',
+    );
     await page.finish();
   });
 
   test('what opens stays in the window, and nothing scrolls for it', async () => {
     const isInside = (page, selector) =>
-      page.locator(selector).first().evaluate((node) => {
-        const { left, right, top, bottom } = node.getBoundingClientRect();
-        return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
-      });
+      page
+        .locator(selector)
+        .first()
+        .evaluate((node) => {
+          const { left, right, top, bottom } = node.getBoundingClientRect();
+          return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+        });
     const wide = await open(await daemon('--demo'));
     await wide.locator('.capacity .selector-button').click();
     await wide.waitForSelector('.capacity .selector-option');
@@ -189,7 +200,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await low.locator('.panel-table .menu-dots').click();
     const first = await low.locator('.panel-table .menu-item').first().boundingBox();
     equal(
-      await low.evaluate(([x, y]) => document.elementFromPoint(x, y)?.closest('.menu-item')?.innerText.split('\n')[0], [first.x + 20, first.y + first.height / 2]),
+      await low.evaluate(
+        ([x, y]) => document.elementFromPoint(x, y)?.closest('.menu-item')?.innerText.split('\n')[0],
+        [first.x + 20, first.y + first.height / 2],
+      ),
       (await low.locator('.panel-table .menu-item').first().innerText()).split('\n')[0],
       'the first entry is covered',
     );

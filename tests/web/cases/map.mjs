@@ -195,11 +195,14 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.waitForURL(/pin=b:/);
     const row = page.locator('.panel-table tr.is-pinned');
     await row.waitFor();
-    truth(await row.evaluate((node) => {
-      const scroll = node.closest('.grid-scroll').getBoundingClientRect();
-      const { top, bottom } = node.getBoundingClientRect();
-      return top >= scroll.top && bottom <= scroll.bottom;
-    }), 'the row of the pinned buffer is out of view');
+    truth(
+      await row.evaluate((node) => {
+        const scroll = node.closest('.grid-scroll').getBoundingClientRect();
+        const { top, bottom } = node.getBoundingClientRect();
+        return top >= scroll.top && bottom <= scroll.bottom;
+      }),
+      'the row of the pinned buffer is out of view',
+    );
     await page.finish();
   });
 }

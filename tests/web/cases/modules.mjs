@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * modules.mjs: all modules of a session on one page: rows, hosts side by side, what is not read, what adding up means. */
+ * modules.mjs: all modules of a session on one page: rows, hosts side by side, what is not read, what adding up means.
+ * */
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,9 +30,15 @@ function trace(programs, runs = []) {
     block(4, number(1, id), block(2, number(1, id), block(2, `${name}(${id})`), block(5, number(1, 1), block(6, hlo)))),
   );
   const stat = block(5, number(1, 1), block(2, number(1, 1), block(2, 'Hlo Proto')));
-  const events = runs.map(([name, from, to]) => block(4, number(1, programs.findIndex(([each]) => each === name) + 1), number(2, from), number(3, to - from)));
-  const names = programs.map(([name, id], at) => block(4, number(1, at + 1), block(2, number(1, at + 1), block(2, `${name}(${id})`))));
-  const device = runs.length ? block(1, block(2, '/device:TPU:0'), block(3, block(2, 'XLA Modules'), number(3, 5), ...events), ...names) : Buffer.alloc(0);
+  const events = runs.map(([name, from, to]) =>
+    block(4, number(1, programs.findIndex(([each]) => each === name) + 1), number(2, from), number(3, to - from)),
+  );
+  const names = programs.map(([name, id], at) =>
+    block(4, number(1, at + 1), block(2, number(1, at + 1), block(2, `${name}(${id})`))),
+  );
+  const device = runs.length
+    ? block(1, block(2, '/device:TPU:0'), block(3, block(2, 'XLA Modules'), number(3, 5), ...events), ...names)
+    : Buffer.alloc(0);
   return Buffer.concat([block(1, block(2, '/host:metadata'), ...metadata, stat), device]);
 }
 
@@ -55,24 +62,50 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
         mkdirSync(folder, { recursive: true });
         writeFileSync(join(folder, `${host}.xplane.pb`), bytes);
       };
-      const runs = [['jit_step', 1000000000, 3000000000], ['jit_f', 3000000000, 4000000000], ['jit_step', 5000000000, 9000000000]];
+      const runs = [
+        ['jit_step', 1000000000, 3000000000],
+        ['jit_f', 3000000000, 4000000000],
+        ['jit_step', 5000000000, 9000000000],
+      ];
       for (const at of [0, 1, 2])
-        write('job', `host${at}`, trace([['jit_step', 5, at === 2 ? small() : adam()], ['jit_f', 6, pallas()]], runs));
-      write('broken', 'host0', trace([['jit_step', 5, adam()], ['jit_f', 6, pallas().subarray(0, 9000)]]));
+        write(
+          'job',
+          `host${at}`,
+          trace(
+            [
+              ['jit_step', 5, at === 2 ? small() : adam()],
+              ['jit_f', 6, pallas()],
+            ],
+            runs,
+          ),
+        );
+      write(
+        'broken',
+        'host0',
+        trace([
+          ['jit_step', 5, adam()],
+          ['jit_f', 6, pallas().subarray(0, 9000)],
+        ]),
+      );
       write('none', 'host0', trace([]));
     }
     return made;
   }
-  const at = async (session, query = '') => `${await daemon(`--logdir=${join(await job(), session)}`)}?tool=modules${query}`;
+  const at = async (session, query = '') =>
+    `${await daemon(`--logdir=${join(await job(), session)}`)}?tool=modules${query}`;
   const cells = (page, panel, names) =>
-    page.locator(`.panel-modules-${panel} tbody[role=rowgroup] tr:not(.is-waiting)`).evaluateAll(
-      (lines, classes) => lines.map((line) => classes.map((name) => line.querySelector(`.c-${name}`)?.innerText.trim() ?? null)),
-      names,
-    );
+    page
+      .locator(`.panel-modules-${panel} tbody[role=rowgroup] tr:not(.is-waiting)`)
+      .evaluateAll(
+        (lines, classes) =>
+          lines.map((line) => classes.map((name) => line.querySelector(`.c-${name}`)?.innerText.trim() ?? null)),
+        names,
+      );
 
   test('programs of a dump that are alike are one column of the chart, and rows with the number of their file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-alike-'));
-    for (const number of ['0157', '0163', '0171']) writeFileSync(join(folder, `module_${number}.jit_step.after_optimizations.hlo.pb`), adam());
+    for (const number of ['0157', '0163', '0171'])
+      writeFileSync(join(folder, `module_${number}.jit_step.after_optimizations.hlo.pb`), adam());
     writeFileSync(join(folder, 'module_0180.jit_f.after_optimizations.hlo.pb'), pallas());
     const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=modules`);
     includes(await text(page, '.panel-modules-chart h2'), '2 identical modules folded');
@@ -84,7 +117,10 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
       await idle(page);
       tips.push(await text(page, '.tooltip'));
     }
-    truth(tips.some((words) => words.includes('jit_step × 3') && words.includes('3 identical')), tips.join(' | '));
+    truth(
+      tips.some((words) => words.includes('jit_step × 3') && words.includes('3 identical')),
+      tips.join(' | '),
+    );
     await page.keyboard.press('Enter');
     await page.waitForURL(/tool=memory_viewer|module=/);
     await page.finish();
@@ -93,7 +129,9 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
   test('at 1440 px all columns are there without scrolling sideways, with a capacity and without', async () => {
     for (const capacity of ['', '&capacity=v5e']) {
       const page = await open(await at('job', capacity), { width: 1440, height: 900 });
-      const [whole, seen] = await page.locator('.panel-modules-all .grid-scroll').evaluate((node) => [node.scrollWidth, node.clientWidth]);
+      const [whole, seen] = await page
+        .locator('.panel-modules-all .grid-scroll')
+        .evaluate((node) => [node.scrollWidth, node.clientWidth]);
       truth(whole <= seen, `${whole} px in ${seen}`);
       await page.finish();
     }
@@ -101,15 +139,24 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
 
   test('a row a module, the largest first, and what adding up means', async () => {
     const page = await open(await at('job', '&capacity=128MiB'));
-    includes(await text(page, 'h1'), '2 modules on 3 hosts; the largest is jit_f: 96.00 MiB of HBM, 75 % of 128.00 MiB.');
+    includes(
+      await text(page, 'h1'),
+      '2 modules on 3 hosts; the largest is jit_f: 96.00 MiB of HBM, 75 % of 128.00 MiB.',
+    );
     includes(await text(page, '.answer-more'), 'host2 differs: another plan, jit_step needs ');
-    includes(await text(page, '.answer-more'), 'Totals do not add up: the 9 runs in the trace, on 3 devices, came one after the other');
-    equal(await cells(page, 'all', ['module', 'hosts', 'runs']), [['jit_f', '3', '1'], ['jit_step', '3 ≠', '2']]);
+    includes(
+      await text(page, '.answer-more'),
+      'Totals do not add up: the 9 runs in the trace, on 3 devices, came one after the other',
+    );
+    equal(await cells(page, 'all', ['module', 'hosts', 'runs']), [
+      ['jit_f', '3', '1'],
+      ['jit_step', '3 ≠', '2'],
+    ]);
     const [[share, categories]] = await cells(page, 'all', ['capacity', 'cat']);
     equal(share, '75 %');
     truth(/\d %$/.test(categories), `categories: ${categories}`);
     equal(await text(page, '.panel-modules-all .grid-rest td'), 'no sum');
-    truth(await page.locator('.rail a[aria-current], #rail a[aria-current]').count() > 0, 'the rail shows the page');
+    truth((await page.locator('.rail a[aria-current], #rail a[aria-current]').count()) > 0, 'the rail shows the page');
     await page.finish();
   });
 
@@ -130,7 +177,9 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
       const base = await daemon(`--logdir=${join(shared, 'data/logdir')}`);
       const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
       const page = await open(`${base}?tool=modules&session=${sessions.find(({ name }) => name === 'mi300/conv').id}`);
-      const lines = (await page.locator('.ledger-bars li').allInnerTexts()).map((each) => each.replace(/\s+/g, ' ').trim());
+      const lines = (await page.locator('.ledger-bars li').allInnerTexts()).map((each) =>
+        each.replace(/\s+/g, ' ').trim(),
+      );
       equal(lines, ['plan of the program 1.08 GiB', "allocator's peak 1.61 GiB"]);
       includes(await text(page, '.ledger-says'), 'Capacity 143.99 GiB');
       await page.locator('.ledger-bars a').nth(1).click();
@@ -148,7 +197,10 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
     await page.getByRole('button', { name: /Hosts of jit_step side by side: 1 of 3 differ/ }).click();
     await idle(page);
     const rows = await cells(page, 'hosts', ['host', 'differs']);
-    equal(rows.map(([host]) => host), ['host2', 'host0', 'host1']);
+    equal(
+      rows.map(([host]) => host),
+      ['host2', 'host0', 'host1'],
+    );
     includes(rows[0][1], '▼');
     equal(rows[1][1], 'as most');
     includes(await inUrl(page, 'pin'), 'g:');
@@ -207,7 +259,9 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
     const held = await holdBack(page, '**/api/v1/modules/summary?*within_ms=500*');
     await page.goto(`${base}?tool=modules&session=${sessions.find(({ name }) => name.endsWith('job')).id}`);
     await held.asked;
-    await page.waitForFunction(() => document.querySelectorAll('.panel-modules-all tbody[role=rowgroup] tr').length === 2);
+    await page.waitForFunction(
+      () => document.querySelectorAll('.panel-modules-all tbody[role=rowgroup] tr').length === 2,
+    );
     equal(await text(page, 'h1'), '2 modules on 3 hosts; none is read yet.');
     equal(await cells(page, 'all', ['total']), [['not read yet'], ['not read yet']]);
     equal(await text(page, '.modules-progress'), '0 of 6 modules are read; the others follow.');
@@ -250,7 +304,9 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
       const page = await open(await at('job', '&capacity=16MiB'), { width: 390, height: 844, scheme });
       const [[total, module]] = await cells(page, 'all', ['total', 'module']);
       equal([total.replace(/\s+/, ' '), module], ['96.00 MiB', 'jit_f']);
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      const over = await page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      );
       equal(over, 0);
       await page.finish();
     }

@@ -79,7 +79,9 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.locator('.curve-slider').focus();
     await page.evaluate(() => {
       for (let press = 0; press < 20; press++)
-        document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }));
+        document.activeElement.dispatchEvent(
+          new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true, cancelable: true }),
+        );
     });
     equal(await moment(page), '120');
     await settled(page);
@@ -148,7 +150,9 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(await flags(), ['A', 'B']);
     const line = await text(page, '.marks-line');
     includes(line, 'B step 376 33.41 GiB: +');
-    const exact = await page.locator('.marks-line .figure').evaluateAll((nodes) => nodes.map((node) => Number(node.title.replace(/\D/g, ''))));
+    const exact = await page
+      .locator('.marks-line .figure')
+      .evaluateAll((nodes) => nodes.map((node) => Number(node.title.replace(/\D/g, ''))));
     equal(exact[1], 35870178816);
     const words = await text(page, '.details');
     includes(words, 'Between the marks');
@@ -194,7 +198,13 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       ['4', '.panel-table [tabindex="0"]'],
     ]) {
       await page.keyboard.press(key);
-      truth(await page.locator(selector).first().evaluate((node) => node === document.activeElement), `${key} does not go to ${selector}`);
+      truth(
+        await page
+          .locator(selector)
+          .first()
+          .evaluate((node) => node === document.activeElement),
+        `${key} does not go to ${selector}`,
+      );
     }
     await page.finish();
     const phone = await open(await daemon('--demo'), { width: 390, height: 844 });
@@ -231,7 +241,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const brush = await page.locator('.brush').boundingBox();
     await drag(page, [brush.x + brush.width * 0.25, brush.y + 5], [brush.x + brush.width * 0.5, brush.y + 5]);
     await settled(page);
-    truth(Math.abs(Number(query(page).get('from')) - 254) < 4 && Math.abs(Number(query(page).get('to')) - 509) < 4, page.url());
+    truth(
+      Math.abs(Number(query(page).get('from')) - 254) < 4 && Math.abs(Number(query(page).get('to')) - 509) < 4,
+      page.url(),
+    );
     await page.mouse.dblclick(...(await xOf(page, 300, 254, 509)));
     await settled(page);
     equal(width(), 1018);

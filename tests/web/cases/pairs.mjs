@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pairs.mjs: two pins compared, menus of stripes and rows, notes at a step, a picture kept in view: by pointer and by keys, and in the URL. */
+ * pairs.mjs: two pins compared, menus of stripes and rows, notes at a step, a picture kept in view: by pointer and by
+ * keys, and in the URL. */
 
 import { inUrl } from '../acts.mjs';
 import { idle, text, violations } from '../harness.mjs';
@@ -9,7 +10,8 @@ const TIME_PLOT = '.panel-time .u-over';
 const MENU = '.menu-floating [role="menu"]';
 
 export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
-  const viewer = async (query = '', how = {}) => open(`${await daemon(`--logdir=${fixtures}/dumps`)}?tool=memory_viewer${query}`, how);
+  const viewer = async (query = '', how = {}) =>
+    open(`${await daemon(`--logdir=${fixtures}/dumps`)}?tool=memory_viewer${query}`, how);
   const profile = async (query = '', how = {}) => open(`${await daemon('--demo')}?tool=memory_profile${query}`, how);
   const reload = async (page) => {
     await page.reload();
@@ -95,7 +97,8 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     const place = await stripe(page, PLOT);
     await page.mouse.click(...place, { button: 'right' });
     await idle(page);
-    for (const words of ['Pin it', 'Zoom to its life', 'Show only', 'Write a note at']) includes(await text(page, MENU), words);
+    for (const words of ['Pin it', 'Zoom to its life', 'Show only', 'Write a note at'])
+      includes(await text(page, MENU), words);
     equal(await violations(page), []);
     await page.locator(`${MENU} >> text=Show only`).click();
     await idle(page);
@@ -134,7 +137,10 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
         page.evaluate((selector) => {
           const main = document.querySelector('main');
           for (const each of [main, document.scrollingElement]) each.scrollTo(0, each.scrollHeight);
-          return document.querySelector(selector).getBoundingClientRect().top >= Math.max(0, main.getBoundingClientRect().top) - 1;
+          return (
+            document.querySelector(selector).getBoundingClientRect().top >=
+            Math.max(0, main.getBoundingClientRect().top) - 1
+          );
         }, panel);
       equal(await inView(), false, 'it scrolls away');
       await page.keyboard.press('K');

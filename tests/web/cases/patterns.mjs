@@ -6,7 +6,8 @@ import { idle, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
   const query = (page) => new URL(page.url()).searchParams;
-  const openPatterns = async (more = '', options = {}) => open(`${await daemon('--demo')}?tool=memory_viewer&view=patterns${more}`, options);
+  const openPatterns = async (more = '', options = {}) =>
+    open(`${await daemon('--demo')}?tool=memory_viewer&view=patterns${more}`, options);
 
   test('a pattern has its sentence, its rule, and what it looks like when it is gone', async () => {
     const page = await openPatterns();

@@ -80,19 +80,22 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(name, 'memviewd-jit_train_step-strips.png');
     equal(data.subarray(1, 4).toString(), 'PNG');
     equal(data.readUInt32BE(16), 2 * (1000 + 32));
-    const colours = await page.evaluate(async (bytes) => {
-      const bitmap = await createImageBitmap(new Blob([Uint8Array.from(bytes)], { type: 'image/png' }));
-      const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
-      const context = canvas.getContext('2d');
-      context.drawImage(bitmap, 0, 0);
-      const pixels = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
-      const seen = new Map();
-      for (let at = 0; at < pixels.length; at += 4) {
-        const key = `${pixels[at]},${pixels[at + 1]},${pixels[at + 2]}`;
-        seen.set(key, (seen.get(key) ?? 0) + 1);
-      }
-      return Object.fromEntries(seen);
-    }, [...data]);
+    const colours = await page.evaluate(
+      async (bytes) => {
+        const bitmap = await createImageBitmap(new Blob([Uint8Array.from(bytes)], { type: 'image/png' }));
+        const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+        const context = canvas.getContext('2d');
+        context.drawImage(bitmap, 0, 0);
+        const pixels = context.getImageData(0, 0, bitmap.width, bitmap.height).data;
+        const seen = new Map();
+        for (let at = 0; at < pixels.length; at += 4) {
+          const key = `${pixels[at]},${pixels[at + 1]},${pixels[at + 2]}`;
+          seen.set(key, (seen.get(key) ?? 0) + 1);
+        }
+        return Object.fromEntries(seen);
+      },
+      [...data],
+    );
     /* #C0731A saved activations, #435405 workspace, #0B55B1 parameters */
     truth(colours['192,115,26'] > 50000, 'no saved activations');
     truth(colours['67,84,5'] > 5000, 'no workspace');
@@ -105,10 +108,17 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const { name, data } = await saved(page, '.panel-curve', 'CSV');
     equal(name, 'memviewd-jit_train_step-curve.csv');
     const [head, ...lines] = data.toString().trim().split('\r\n');
-    equal(head, 'step,live_bytes,live_unpadded_bytes,parameter_bytes,optimizer_state_bytes,batch_bytes,constant_bytes,saved_activation_bytes,gradient_bytes,output_bytes,workspace_bytes');
+    equal(
+      head,
+      'step,live_bytes,live_unpadded_bytes,parameter_bytes,optimizer_state_bytes,batch_bytes,constant_bytes,saved_activation_bytes,gradient_bytes,output_bytes,workspace_bytes',
+    );
     for (const line of lines) {
       const [, live, , ...parts] = line.split(',').map(Number);
-      equal(parts.reduce((sum, part) => sum + part, 0), live, line);
+      equal(
+        parts.reduce((sum, part) => sum + part, 0),
+        live,
+        line,
+      );
     }
     const peak = lines.map((line) => line.split(',').map(Number)).reduce((a, b) => (b[1] > a[1] ? b : a));
     equal(peak[0], 376);
@@ -137,10 +147,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     truth(!svg.includes('models.py') && !svg.includes('module_0282'), 'a path is still there');
     includes(svg, 'b-activations-unrolled · jit_train_step');
     await menu(page, '.panel-curve').click();
-    equal(
-      await page.locator('.panel-curve .menu-item', { hasText: 'Leave out' }).getAttribute('aria-checked'),
-      'true',
-    );
+    equal(await page.locator('.panel-curve .menu-item', { hasText: 'Leave out' }).getAttribute('aria-checked'), 'true');
     await page.finish();
   });
 }

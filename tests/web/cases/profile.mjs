@@ -73,7 +73,8 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const page = await show('tf/small');
       includes(
         await text(page, 'h1'),
-        `bfc_cpu_allocator_for_gpu reached ${bytes(Number(peakStats.heapAllocatedBytes))} of ${bytes(Number(memoryCapacity))}`,
+        `bfc_cpu_allocator_for_gpu reached ${bytes(Number(peakStats.heapAllocatedBytes))} of ` +
+          `${bytes(Number(memoryCapacity))}`,
       );
       includes(await text(page, '.panel-time h2'), `${count(eventsOf(small()).length)} events, each one drawn`);
       await page.finish();
@@ -153,9 +154,15 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const foot = await text(page, '.panel-live .grid-foot');
       includes(foot, `${bytes(used)} = curve at this time ✓`);
       includes(foot, `${count(live.length)} groups, ${bytes(sum)}`);
-      const rows = await page.locator('.panel-live tbody td.c-size .figure').evaluateAll((all) => all.map((one) => one.title));
+      const rows = await page
+        .locator('.panel-live tbody td.c-size .figure')
+        .evaluateAll((all) => all.map((one) => one.title));
       const exact = rows.map((title) => Number(title.replace(/[^\d]/g, '')));
-      equal(exact.reduce((total, size) => total + size, 0), used, 'rows and remainders');
+      equal(
+        exact.reduce((total, size) => total + size, 0),
+        used,
+        'rows and remainders',
+      );
       await page.finish();
     },
     needs,
@@ -233,12 +240,14 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       await idle(page);
       const [a, b] = (await inUrl(page, 'sel')).split('-').map(Number);
       const inside = events.filter(({ ps }) => ps >= a && ps <= b);
-      const pairs = new Set(inside.map((event) => {
-        const at = events.indexOf(event);
-        if (event.isAllocation) return at;
-        const born = events.slice(0, at).findLastIndex((one) => one.isAllocation && one.address === event.address);
-        return born < 0 ? `free ${at}` : born;
-      }));
+      const pairs = new Set(
+        inside.map((event) => {
+          const at = events.indexOf(event);
+          if (event.isAllocation) return at;
+          const born = events.slice(0, at).findLastIndex((one) => one.isAllocation && one.address === event.address);
+          return born < 0 ? `free ${at}` : born;
+        }),
+      );
       includes(await text(page, '.panel-events .grid-foot'), `${count(pairs.size)} pair`);
       await page.finish();
     },
@@ -274,7 +283,17 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
         ['1', true],
         ['2', false],
       ]) {
-        execFileSync(join(ROOT, 'scripts/make-trace'), [again, '--events', '24000', '--leak', '1M', '--before', '40G', '--seed', seed]);
+        execFileSync(join(ROOT, 'scripts/make-trace'), [
+          again,
+          '--events',
+          '24000',
+          '--leak',
+          '1M',
+          '--before',
+          '40G',
+          '--seed',
+          seed,
+        ]);
         equal(readFileSync(again).equals(readFileSync(join(session, 'host0.xplane.pb'))), isSame, `seed ${seed}`);
       }
       rmSync(again);
@@ -308,8 +327,13 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     'an event of the table is pinned: its partner is the free of the same address',
     async () => {
       const events = eventsOf(small());
-      const born = events.findIndex((event, at) => event.isAllocation && events.slice(at).some((one) => !one.isAllocation && one.address === event.address));
-      const freed = events.findIndex((one, at) => at > born && !one.isAllocation && one.address === events[born].address);
+      const born = events.findIndex(
+        (event, at) =>
+          event.isAllocation && events.slice(at).some((one) => !one.isAllocation && one.address === event.address),
+      );
+      const freed = events.findIndex(
+        (one, at) => at > born && !one.isAllocation && one.address === events[born].address,
+      );
       const page = await show('tf/small', `&pin=e:${born}`);
       const pane = await text(page, '#details');
       includes(pane, `time ${time(events[born].ps, 1e6)}`);

@@ -94,7 +94,10 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       ['Table (CSV)', 'csv'],
     ]) {
       await page.locator('.panel-addresses .menu-dots').click();
-      const [file] = await Promise.all([page.waitForEvent('download'), page.click(`.panel-addresses .menu-item:has-text("${word}")`)]);
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.click(`.panel-addresses .menu-item:has-text("${word}")`),
+      ]);
       await idle(page);
       truth(file.suggestedFilename().endsWith(`addresses.${ending}`), file.suggestedFilename());
       const body = readFileSync(await file.path());
@@ -102,7 +105,9 @@ export function run({ test, equal, includes, truth, daemon, open }) {
         equal(body.subarray(1, 4).toString(), 'PNG');
         truth(body.readUInt32BE(16) >= 2 * 960, 'twice as fine as the screen');
       } else if (ending === 'svg') {
-        const [low, high] = await page.locator('.panel-addresses .strip-axis span').evaluateAll((all) => [all[0], all[2]].map((one) => one.innerText));
+        const [low, high] = await page
+          .locator('.panel-addresses .strip-axis span')
+          .evaluateAll((all) => [all[0], all[2]].map((one) => one.innerText));
         for (const part of [low, high, 'inferred', 'gap: hole', 'at the peak']) includes(body.toString(), part);
         truth(!/>[\d.]+…/.test(body.toString()), 'no figure is cut');
       } else includes(body.toString(), 'address,size_bytes,kind');

@@ -191,7 +191,10 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
       const exact = await page.locator('.pool .figure').evaluateAll((nodes) => nodes.map((node) => node.title));
       equal(figures[0] === figures.at(-1), exact[0] === exact.at(-1), `${figures[0]} and ${figures.at(-1)}`);
       truth(new Set(figures).size > 1, 'not all are alike');
-      equal(await page.locator('.lane-title').allInnerTexts(), [0, 1, 2, 3, 4, 5, 6, 7].map((at) => `GPU:${at}`));
+      equal(
+        await page.locator('.lane-title').allInnerTexts(),
+        [0, 1, 2, 3, 4, 5, 6, 7].map((at) => `GPU:${at}`),
+      );
       equal(await page.locator('.lane-title.is-own').innerText(), 'GPU:1');
       const cut = await page.locator('.lanes').evaluate((node) => node.scrollHeight - node.clientHeight);
       truth(cut <= 0, `${cut} px of the lanes are cut`);
@@ -218,10 +221,15 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     'profile: the page stands at its top when it opens',
     async () => {
       const page = await conv('', { width: 960, height: 600 });
-      const scrolled = await page.evaluate(() => [...document.querySelectorAll('html, body, main')].map((node) => node.scrollTop));
+      const scrolled = await page.evaluate(() =>
+        [...document.querySelectorAll('html, body, main')].map((node) => node.scrollTop),
+      );
       equal(scrolled, [0, 0, 0]);
       const last = await conv('&memory=GPU_0_bfc', { width: 960, height: 600 });
-      const [list, chosen] = [await last.locator('.pools').boundingBox(), await last.locator('.pool[aria-checked="true"]').boundingBox()];
+      const [list, chosen] = [
+        await last.locator('.pools').boundingBox(),
+        await last.locator('.pool[aria-checked="true"]').boundingBox(),
+      ];
       truth(chosen.y + chosen.height <= list.y + list.height + 1, 'the chosen one is in sight');
       await page.finish();
       await last.finish();

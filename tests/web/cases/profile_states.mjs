@@ -58,14 +58,16 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     for (let width = 1440; width > 1000; width -= 20) {
       await page.setViewportSize({ width, height: 900 });
       const apart = await page.locator('.panel-addresses .explained').evaluateAll((figures) =>
-        figures.filter((figure) => {
-          const range = document.createRange();
-          const behind = figure.nextSibling;
-          if (!/^[.,;]/.test(behind?.textContent ?? '')) return false;
-          range.setStart(behind, 0);
-          range.setEnd(behind, 1);
-          return range.getBoundingClientRect().top > figure.getBoundingClientRect().bottom;
-        }).map((figure) => figure.textContent),
+        figures
+          .filter((figure) => {
+            const range = document.createRange();
+            const behind = figure.nextSibling;
+            if (!/^[.,;]/.test(behind?.textContent ?? '')) return false;
+            range.setStart(behind, 0);
+            range.setEnd(behind, 1);
+            return range.getBoundingClientRect().top > figure.getBoundingClientRect().bottom;
+          })
+          .map((figure) => figure.textContent),
       );
       equal(apart, [], `${width} px`);
     }
@@ -131,7 +133,13 @@ export function run({ test, equal, includes, truth, daemon, open }) {
 
   test('on a phone the figures of a card stand beside each other', async () => {
     const page = await show('&view=growth', {}, { width: 390, height: 844 });
-    const lines = await page.locator('.panel-growth tbody tr').first().locator('td.card-line').evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect()).map(({ left, right }) => [left, right]));
+    const lines = await page
+      .locator('.panel-growth tbody tr')
+      .first()
+      .locator('td.card-line')
+      .evaluateAll((cells) =>
+        cells.map((cell) => cell.getBoundingClientRect()).map(({ left, right }) => [left, right]),
+      );
     truth(lines.length === 2 && lines[0][1] <= lines[1][0], `${JSON.stringify(lines)} overlap`);
     await page.finish();
   });
@@ -268,7 +276,10 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       includes(await text(page, 'h1'), 'TPU 0 reached 30.00 of 31.25 GiB');
       includes(await text(page, '.panel-pools'), 'spread 1.00 GiB');
       const more = await text(page, '.answer-more');
-      includes(more, "The line is flat: the TPU runtime reserves HBM at start. What fills it is in the compiler's plan.");
+      includes(
+        more,
+        "The line is flat: the TPU runtime reserves HBM at start. What fills it is in the compiler's plan.",
+      );
       includes(more, 'The largest plan: jit_train_step (6.5 KiB); all 2 programs.');
       await page.click('.answer-more a >> nth=0');
       await idle(page);
@@ -290,7 +301,10 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     try {
       const session = join(folder, 'plugins/profile/cut');
       mkdirSync(session, { recursive: true });
-      writeFileSync(join(session, 'host0.xplane.pb'), readFileSync(join(ROOT, 'build/fixtures/trace-flat-tpu.pb')).subarray(0, 700));
+      writeFileSync(
+        join(session, 'host0.xplane.pb'),
+        readFileSync(join(ROOT, 'build/fixtures/trace-flat-tpu.pb')).subarray(0, 700),
+      );
       const url = await daemon(`--logdir=${folder}`);
       const { sessions } = await (await fetch(new URL('api/v1/sessions', url))).json();
       for (const tool of ['memory_profile', 'memory_viewer']) {

@@ -17,18 +17,24 @@ const attribute = (selector, name) => (page) => page.locator(selector).first().g
 
 /* What leads there, and back. */
 const click = (selector) => (page) => page.locator(selector).first().click();
-const at = (selector, x, y = 0.5) => async (page) => {
-  await page.locator(selector).first().scrollIntoViewIfNeeded();
-  const box = await page.locator(selector).first().boundingBox();
-  await page.mouse.click(box.x + box.width * x, box.y + (y > 1 ? y : box.height * y));
-};
-const press = (...keys) => async (page) => {
-  for (const key of keys) await page.keyboard.press(key);
-};
-const from = (selector, ...keys) => async (page) => {
-  await page.locator(selector).first().focus();
-  await press(...keys)(page);
-};
+const at =
+  (selector, x, y = 0.5) =>
+  async (page) => {
+    await page.locator(selector).first().scrollIntoViewIfNeeded();
+    const box = await page.locator(selector).first().boundingBox();
+    await page.mouse.click(box.x + box.width * x, box.y + (y > 1 ? y : box.height * y));
+  };
+const press =
+  (...keys) =>
+  async (page) => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+const from =
+  (selector, ...keys) =>
+  async (page) => {
+    await page.locator(selector).first().focus();
+    await press(...keys)(page);
+  };
 const back = (page) => page.goBack();
 const escape = press('Escape');
 
@@ -45,10 +51,28 @@ const VIEWER = [
     from('.curve-slider', 'p', 'M'),
   ],
   ['some of the steps', from('.curve-slider', '+'), press('0', 'w'), inUrl('from'), press('0')],
-  ['a buffer of a strip', async (page) => page.mouse.click(...(await pointOn(page, 1, 0.02))), from('.strip-plot >> nth=1 >> [role="listbox"]', 'Home', 'Enter'), inUrl('pin'), back],
+  [
+    'a buffer of a strip',
+    async (page) => page.mouse.click(...(await pointOn(page, 1, 0.02))),
+    from('.strip-plot >> nth=1 >> [role="listbox"]', 'Home', 'Enter'),
+    inUrl('pin'),
+    back,
+  ],
   ['a buffer of the table', click('.panel-table tbody tr'), from('.panel-table tbody tr', 'Enter'), inUrl('pin'), back],
-  ['an order of the table', click('.panel-table th.c-name'), from('.panel-table th.c-name', 'Enter'), inUrl('sort'), back],
-  ['one kind of buffers', click('.panel-strips .legend-word'), from('.panel-strips .legend-word', 'Enter'), inUrl('filter'), back],
+  [
+    'an order of the table',
+    click('.panel-table th.c-name'),
+    from('.panel-table th.c-name', 'Enter'),
+    inUrl('sort'),
+    back,
+  ],
+  [
+    'one kind of buffers',
+    click('.panel-strips .legend-word'),
+    from('.panel-strips .legend-word', 'Enter'),
+    inUrl('filter'),
+    back,
+  ],
   [
     'another memory space',
     async (page) => {
@@ -66,25 +90,67 @@ const VIEWER = [
   ],
   ['the card of a figure', click('h1 .explained'), from('h1 .explained', 'i'), countOf('.dialog.explain'), escape],
   ['a menu', click('.panel-curve .menu-dots'), from('.panel-curve .menu-dots', 'Enter'), countOf('.menu-item'), escape],
-  ['the notes', click('.notes-button'), from('.notes-button', 'Enter'), countOf('.notes-list'), from('.notes-button', 'Escape')],
+  [
+    'the notes',
+    click('.notes-button'),
+    from('.notes-button', 'Enter'),
+    countOf('.notes-list'),
+    from('.notes-button', 'Escape'),
+  ],
   ['the palette', click('#find'), press('Control+k'), countOf('.palette'), escape],
   ['the list of keys', click('#help'), press('?'), countOf('.help'), escape],
-  ['another theme', click('#theme'), from('#theme', 'Enter'), attribute('#theme', 'title'), from('#theme', 'Enter', 'Enter')],
-  ['another picture', click('.panel-curve [data-stack="offsets"]'), from('.panel-curve [data-stack="offsets"]', 'Enter'), inUrl('stack'), back],
-  ['another tab of the lower panel', click('.panel-table [data-view="patterns"]'), from('.panel-table [data-view="patterns"]', 'Enter'), inUrl('view'), back],
+  [
+    'another theme',
+    click('#theme'),
+    from('#theme', 'Enter'),
+    attribute('#theme', 'title'),
+    from('#theme', 'Enter', 'Enter'),
+  ],
+  [
+    'another picture',
+    click('.panel-curve [data-stack="offsets"]'),
+    from('.panel-curve [data-stack="offsets"]', 'Enter'),
+    inUrl('stack'),
+    back,
+  ],
+  [
+    'another tab of the lower panel',
+    click('.panel-table [data-view="patterns"]'),
+    from('.panel-table [data-view="patterns"]', 'Enter'),
+    inUrl('view'),
+    back,
+  ],
   ['Home', click('.crumb-home'), async (page) => page.keyboard.type('gh'), inUrl('tool'), back],
 ];
 
 const PROFILE = [
-  ['another memory id', click('.pool[aria-checked="false"]'), from('.pool[aria-checked="true"]', 'ArrowRight'), inUrl('memory'), back],
+  [
+    'another memory id',
+    click('.pool[aria-checked="false"]'),
+    from('.pool[aria-checked="true"]', 'ArrowRight'),
+    inUrl('memory'),
+    back,
+  ],
   ['another tab', click('role=tab[name="Growth"]'), press('3'), inUrl('view'), back],
-  ['a step as window', at('.lanes-plot', 0.5, 8), from('.lanes-plot [role="listbox"]', 'Home', 'Enter'), async (page) => /^\d+-\d+$/.test(await inUrl('sel')(page)), back],
+  [
+    'a step as window',
+    at('.lanes-plot', 0.5, 8),
+    from('.lanes-plot [role="listbox"]', 'Home', 'Enter'),
+    async (page) => /^\d+-\d+$/.test(await inUrl('sel')(page)),
+    back,
+  ],
   ['the axis from where it is used', click('button.key-free'), press('u'), inUrl('hide'), back],
   ['the card of a figure', click('h1 .answer-figure'), from('h1 .answer-figure', 'i'), countOf('dialog'), escape],
 ];
 
 const DEVICE = [
-  ['a frame', at('.icicle-picture', 0.2, 50), from('[role="tree"]', 'Home', 'ArrowRight', 'ArrowRight', 'Enter'), inUrl('pin'), back],
+  [
+    'a frame',
+    at('.icicle-picture', 0.2, 50),
+    from('[role="tree"]', 'Home', 'ArrowRight', 'ArrowRight', 'Enter'),
+    inUrl('pin'),
+    back,
+  ],
   ['the rows of a view', click('role=tab[name=/Top/]'), press('3'), inUrl('view'), back],
   [
     'A and B',
@@ -108,11 +174,23 @@ const DEVICE = [
 
 const HOME = [
   ['a session', click('.home-grid tbody a'), from('.home-grid tbody a', 'Enter'), inUrl('session'), back],
-  ['the box for files and texts', click('.open-files button'), from('.open-files button', 'Enter'), countOf('dialog'), escape],
+  [
+    'the box for files and texts',
+    click('.open-files button'),
+    from('.open-files button', 'Enter'),
+    countOf('dialog'),
+    escape,
+  ],
 ];
 
 const OOM = [
-  ['a figure in the text', click('.answer .figure-link'), from('.answer .figure-link', 'Enter'), (page) => page.evaluate(() => document.activeElement.closest('.oom-text')?.localName ?? ''), from('#theme')],
+  [
+    'a figure in the text',
+    click('.answer .figure-link'),
+    from('.answer .figure-link', 'Enter'),
+    (page) => page.evaluate(() => document.activeElement.closest('.oom-text')?.localName ?? ''),
+    from('#theme'),
+  ],
   ['another report', click('.oom-reports a >> nth=1'), press('n'), inUrl('report'), back],
 ];
 
@@ -160,7 +238,9 @@ export function run({ test, equal, truth, daemon, open, fixtures }) {
   test('an error text', async () => {
     const page = await open(`${await daemon('--demo')}?tool=oom&local=${'0'.repeat(32)}`, { allow: /404/ });
     const report = readFileSync(join(fixtures, 'oom', '0.10.0-libtpu0.0.40-v5e-adamlin.txt'), 'utf8');
-    await page.locator('.oom-field').fill(`${report}RESOURCE_EXHAUSTED: Out of memory while trying to allocate 300 bytes.\n`);
+    await page
+      .locator('.oom-field')
+      .fill(`${report}RESOURCE_EXHAUSTED: Out of memory while trying to allocate 300 bytes.\n`);
     await page.getByRole('button', { name: 'Explain' }).click();
     await page.waitForURL(/local=[1-9a-f]/);
     await idle(page);

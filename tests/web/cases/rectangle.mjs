@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * rectangle.mjs: a window of steps with offsets, dragged on the map or chosen by keys. Figures: offsets and sizes of the
- * dump's own buffer-assignment.txt: from 256 to 512 GiB lie 6 GiB of copy.2.remat_compressed and, one after the other,
- * 256 GiB each of iota.remat_uncompressed and sort.6{1}. */
+ * rectangle.mjs: a window of steps with offsets, dragged on the map or chosen by keys. Figures: offsets and sizes of
+ * the dump's own buffer-assignment.txt: from 256 to 512 GiB lie 6 GiB of copy.2.remat_compressed and, one after the
+ * other, 256 GiB each of iota.remat_uncompressed and sort.6{1}. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,11 @@ const HELD = ['iota.remat_uncompressed', 'sort.6{1}', 'copy.2.remat_compressed']
 const WINDOW = `sel=16-21&offsets=${256 * GIB}-${512 * GIB}`;
 
 export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
-  const openDump = async (query = '', how = {}) => open(`${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?tool=memory_viewer&group=none&stack=offsets${query}`, how);
+  const openDump = async (query = '', how = {}) =>
+    open(
+      `${await daemon(join(fixtures, 'dumps/d-tile-padding'))}?tool=memory_viewer&group=none&stack=offsets${query}`,
+      how,
+    );
   const inUrl = (page, name) => new URL(page.url()).searchParams.get(name);
   const names = (page) => page.locator('.panel-table tbody .c-name').allInnerTexts();
   const foot = (page) => text(page, '.panel-table .c-foot');
@@ -56,7 +60,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await line(page), 'Steps 16 to 21, offsets 256.00 to 512.00 GiB: ');
     includes(await line(page), ': peak 256.00 GiB at step 18; ');
     const pane = (await text(page, '.details')).replace(/\s+/g, ' ');
-    for (const each of ['Selected rectangle', 'first born 11, last dies 24', 'What lives for the whole program, ', ...HELD]) includes(pane, each);
+    for (const each of [
+      'Selected rectangle',
+      'first born 11, last dies 24',
+      'What lives for the whole program, ',
+      ...HELD,
+    ])
+      includes(pane, each);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       (async () => {
@@ -64,9 +74,18 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
         await page.locator('.menu-item', { hasText: 'Table (CSV)' }).click();
       })(),
     ]);
-    const rows = readFileSync(await download.path(), 'utf8').trim().split('\r\n').slice(1);
-    equal(rows.map((row) => row.split(',')[1]), HELD.map((name) => `"${name}"`));
-    equal(rows.reduce((sum, row) => sum + Number(/",(\d+),/.exec(row)[1]), 0), 518 * GIB);
+    const rows = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+      .slice(1);
+    equal(
+      rows.map((row) => row.split(',')[1]),
+      HELD.map((name) => `"${name}"`),
+    );
+    equal(
+      rows.reduce((sum, row) => sum + Number(/",(\d+),/.exec(row)[1]), 0),
+      518 * GIB,
+    );
     const marked = await pixels(page, '.strip-over', 0);
     await page.keyboard.press('Escape');
     truth((await pixels(page, '.strip-over', 0)) !== marked, 'the strips mark nothing');
@@ -83,8 +102,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(table, 'Buffers of the selected rectangle');
     truth(!table.includes('live at the peak'), table);
     includes(await card(page, 'window'), 'together hold 518.00 GiB, but not all at one time.');
-    const bars = (await page.locator('.strip-plot').first().locator('[role=option]').allTextContents()).filter((each) => each.startsWith('iota.remat_uncompressed,'));
-    equal(bars.map((each) => each.endsWith(', in the rectangle.')), [true]);
+    const bars = (await page.locator('.strip-plot').first().locator('[role=option]').allTextContents()).filter((each) =>
+      each.startsWith('iota.remat_uncompressed,'),
+    );
+    equal(
+      bars.map((each) => each.endsWith(', in the rectangle.')),
+      [true],
+    );
     await page.keyboard.press('/');
     await page.keyboard.type('>1GiB');
     await page.locator('.panel-table .grid-rest', { hasText: ' outside of the rectangle or the filter' }).waitFor();
@@ -106,7 +130,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   test('an empty rectangle says that it is', async () => {
     const page = await openDump(`&sel=0-3&offsets=${256 * GIB}-${512 * GIB}`);
     includes(await text(page, '.panel-table .panel-said'), 'Nothing lies in the rectangle.');
-    truth(!(await text(page, '.details')).includes('The table lists them'), 'the pane speaks of rows that are not there');
+    truth(
+      !(await text(page, '.details')).includes('The table lists them'),
+      'the pane speaks of rows that are not there',
+    );
     await page.keyboard.press('Escape');
     await page.locator('.panel-table .panel-said').waitFor({ state: 'hidden' });
     await page.finish();
@@ -234,7 +261,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     truth(await page.evaluate(() => document.querySelector('.window-words').firstChild.isFirst), 'it is said anew');
     equal(inUrl(page, 'sel'), null);
     await page.keyboard.press('Escape');
-    equal([await page.locator('.curve-window').isVisible(), await page.locator('.window-line').first().isVisible()], [false, false]);
+    equal(
+      [await page.locator('.curve-window').isVisible(), await page.locator('.window-line').first().isVisible()],
+      [false, false],
+    );
     await page.finish();
   });
 
@@ -245,7 +275,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await line(page), 'Offsets of steps 0 to 31');
     equal(inUrl(page, 'sel'), null);
     await page.keyboard.press('Escape');
-    equal([inUrl(page, 'sel'), await page.locator('.window-line').first().isVisible(), await slider()], [null, false, 'curve-slider']);
+    equal(
+      [inUrl(page, 'sel'), await page.locator('.window-line').first().isVisible(), await slider()],
+      [null, false, 'curve-slider'],
+    );
     await page.keyboard.press('M');
     await page.keyboard.press('ArrowRight');
     await page.locator('.window-line button', { hasText: 'Offsets' }).click();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * saving.mjs: what a buffer or a group would save: the order of the table, the sentence in the pane, its card, and where
- * the peak would be on the curve. The demo's curve was added up again without each (tests/golden/marginal.py): without
- * the attention scores of its layers it is 10.94 GiB at step 300, without its logits 32.94 GiB there. */
+ * saving.mjs: what a buffer or a group would save: the order of the table, the sentence in the pane, its card, and
+ * where the peak would be on the curve. The demo's curve was added up again without each (tests/golden/marginal.py):
+ * without the attention scores of its layers it is 10.94 GiB at step 300, without its logits 32.94 GiB there. */
 
 import { idle, text } from '../harness.mjs';
 
@@ -18,14 +18,23 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const all = (await figures(page)).map(Number);
     truth(all.length > 3 && all.every((each, at) => at === 0 || each <= all[at - 1]), `${all}`);
     const first = page.locator('.panel-table tbody tr').first();
-    equal([await first.locator('.c-saves').innerText(), await first.locator('.c-size').innerText()], ['22.47', '24.00']);
+    equal(
+      [await first.locator('.c-saves').innerText(), await first.locator('.c-size').innerText()],
+      ['22.47', '24.00'],
+    );
     await first.locator('.c-saves').click();
     await page.waitForURL(/pin=g/);
     await idle(page);
-    includes(await said(page, '.details-body'), 'Cutting the group saves 22.47 of its 24.00 GiB at the peak: another peak is at step 300.');
+    includes(
+      await said(page, '.details-body'),
+      'Cutting the group saves 22.47 of its 24.00 GiB at the peak: another peak is at step 300.',
+    );
     equal(await mark(page).innerText(), 'peak without it 10.94 GiB');
     await page.locator('.details-body [data-explain="pinned_saves"]').click();
-    includes(await said(page, '.explain'), 'peak 33.41 GiB − 10.94 GiB, the most that is live without it, at step 300, = 22.47 GiB');
+    includes(
+      await said(page, '.explain'),
+      'peak 33.41 GiB − 10.94 GiB, the most that is live without it, at step 300, = 22.47 GiB',
+    );
     includes(await said(page, '.explain'), 'bound Exact for the live bytes');
     await page.finish();
   });
@@ -46,7 +55,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     truth(/Cutting \S+ alone saves 0\.47 of its 1\.95 GiB: another peak is at step 300\./.test(pane), pane);
     equal(await mark(page).innerText(), 'peak without it 32.94 GiB');
     const at = async (node) => (await page.locator(node).boundingBox()).x;
-    truth((await at('.panel-curve .curve-next')) < (await at('.panel-curve .curve-moment')), 'step 300 is before the peak at 376');
+    truth(
+      (await at('.panel-curve .curve-next')) < (await at('.panel-curve .curve-moment')),
+      'step 300 is before the peak at 376',
+    );
     await page.locator('.details-body button[data-explain^="saves:"]').click();
     includes(await said(page, '.explain'), 'The total, with fragmentation, is then at least 32.94 GiB');
     await page.keyboard.press('Escape');

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * segments.mjs: what the allocator held as a picture: the request that failed beside the largest piece, a click on a block
- * pins it in the timeline too, and the keyboard meets each block. The snapshot is made by tests/golden/made_allocator.py. */
+ * segments.mjs: what the allocator held as a picture: the request that failed beside the largest piece, a click on a
+ * block pins it in the timeline too, and the keyboard meets each block. The snapshot is made by
+ * tests/golden/made_allocator.py. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -26,15 +27,23 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       execFileSync('python3', ['-B', '-c', MAKE, GOLDEN, join(folder, 'rank0.pickle')]);
       const url = await daemon(`--logdir=${folder}`);
       const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
-      const ask = async (query) => (await (await fetch(new URL(`/api/v1/memory_profile/${query}&session=${sessions[0].id}`, url))).json()).data;
+      const ask = async (query) =>
+        (await (await fetch(new URL(`/api/v1/memory_profile/${query}&session=${sessions[0].id}`, url))).json()).data;
       const [failure] = (await ask('timeline?width=64')).failures;
       const { rows } = await ask(`segments?scale=all&width=8192&time=${failure.time_ps}`);
       const page = await open(`${url}?tool=memory_profile&session=${sessions[0].id}&view=addresses`);
-      equal((await text(page, '.panel-segment-picture')).includes('A request failed'), false, 'no request failed at the peak');
+      equal(
+        (await text(page, '.panel-segment-picture')).includes('A request failed'),
+        false,
+        'no request failed at the peak',
+      );
       const atPeak = await pixels(page, BASE);
       await page.locator('h1 .see-why').click();
       await idle(page);
-      includes(await text(page, '.panel-segment-picture'), 'A request failed: it asked for 24.00 MiB, and the largest free piece that it could take is');
+      includes(
+        await text(page, '.panel-segment-picture'),
+        'A request failed: it asked for 24.00 MiB, and the largest free piece that it could take is',
+      );
       const before = await pixels(page, BASE);
       truth(before !== atPeak, 'it is drawn, too');
       includes(await page.locator(BASE).getAttribute('aria-label'), 'A request failed');
@@ -52,7 +61,15 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       equal(new URL(page.url()).searchParams.get('pin'), `e:${pieces[at].event}`);
       const pane = await text(page, '#details');
       for (const words of ['Allocation', pieces[at].address, 'lives']) includes(pane, words);
-      truth(await page.locator('.segment-map-over').evaluate((canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)), 'it has an edge in the picture');
+      truth(
+        await page.locator('.segment-map-over').evaluate((canvas) =>
+          canvas
+            .getContext('2d')
+            .getImageData(0, 0, canvas.width, canvas.height)
+            .data.some((value) => value > 0),
+        ),
+        'it has an edge in the picture',
+      );
       equal(await violations(page), []);
       await page.keyboard.press('Escape');
       await page.keyboard.press('Escape');

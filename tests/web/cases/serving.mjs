@@ -48,7 +48,11 @@ export function run({ test, equal, truth, daemon, open }) {
       const proxy = await startProxy(await daemon('--demo'));
       const page = await open(`${proxy.url}?tool=${tool}`);
       const first = proxy.files();
-      equal(first.filter((path) => !isHashed(path)), [`/?tool=${tool}`], 'asked without a hash');
+      equal(
+        first.filter((path) => !isHashed(path)),
+        [`/?tool=${tool}`],
+        'asked without a hash',
+      );
       equal(first.length, new Set(first).size, 'asked twice');
       await page.reload();
       await idle(page);
@@ -59,9 +63,14 @@ export function run({ test, equal, truth, daemon, open }) {
 
   test('what the tool of the URL needs is asked for before it is run', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_profile`);
-    const preloaded = await page.locator('link[rel=modulepreload]').evaluateAll((links) => links.map(({ href }) => href));
+    const preloaded = await page
+      .locator('link[rel=modulepreload]')
+      .evaluateAll((links) => links.map(({ href }) => href));
     const loaded = await page.evaluate(() =>
-      performance.getEntriesByType('resource').filter(({ name }) => /\/tools\/.*\.js$/.test(name)).map(({ name }) => name),
+      performance
+        .getEntriesByType('resource')
+        .filter(({ name }) => /\/tools\/.*\.js$/.test(name))
+        .map(({ name }) => name),
     );
     truth(loaded.length === 1 && loaded[0].includes('/memory_profile/page-'), loaded.join(' '));
     equal(loaded, preloaded);
@@ -79,11 +88,19 @@ export function run({ test, equal, truth, daemon, open }) {
     await idle(page);
     const api = asked.filter((url) => url.includes('/api/'));
     truth(/\/batch\?.*sessions.*modules.*summary.*curve/.test(decodeURIComponent(api[0])), api[0]);
-    equal(api.slice(1).filter((url) => !url.includes('/verdict?')), []);
+    equal(
+      api.slice(1).filter((url) => !url.includes('/verdict?')),
+      [],
+    );
     await page.finish();
   });
 
-  for (const [tool, kind] of [['memory_viewer', 'dump'], ['memory_profile', 'trace'], ['oom', 'dump'], ['device_memory', 'profiles']])
+  for (const [tool, kind] of [
+    ['memory_viewer', 'dump'],
+    ['memory_profile', 'trace'],
+    ['oom', 'dump'],
+    ['device_memory', 'profiles'],
+  ])
     test(`a link to ${tool} opens in six requests`, async () => {
       const base = await daemon('--demo');
       const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
@@ -99,7 +116,11 @@ export function run({ test, equal, truth, daemon, open }) {
   const questionsOf = (paths) =>
     paths
       .filter((path) => path.startsWith('/api/v1/'))
-      .flatMap((path) => (path.includes('/batch?') ? new URL(path, 'http://any').searchParams.getAll('ask') : path.slice('/api/v1/'.length)))
+      .flatMap((path) =>
+        path.includes('/batch?')
+          ? new URL(path, 'http://any').searchParams.getAll('ask')
+          : path.slice('/api/v1/'.length),
+      )
       .map(decodeURIComponent);
   /* The next look for changes is another question; and a pointer may rest where the page opens. */
   const atRest = () => {
@@ -108,15 +129,28 @@ export function run({ test, equal, truth, daemon, open }) {
     globalThis.setTimeout = (task, ms, ...more) => (ms === 5000 ? 0 : wait(task, ms, ...more));
   };
 
-  for (const [tool, kind] of [['home', ''], ['memory_viewer', 'dump'], ['memory_profile', 'trace'], ['oom', 'dump'], ['device_memory', 'profiles']])
+  for (const [tool, kind] of [
+    ['home', ''],
+    ['memory_viewer', 'dump'],
+    ['memory_profile', 'trace'],
+    ['oom', 'dump'],
+    ['device_memory', 'profiles'],
+  ])
     test(`${tool} asks for nothing twice, and takes all that was asked for before its scripts`, async () => {
       const base = await daemon('--demo');
       const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
       const proxy = await startProxy(base);
-      const page = await open(`${proxy.url}?tool=${tool}${kind && `&session=${sessions.find((each) => each.kind === kind).id}`}`, { init: atRest });
+      const page = await open(
+        `${proxy.url}?tool=${tool}${kind && `&session=${sessions.find((each) => each.kind === kind).id}`}`,
+        { init: atRest },
+      );
       const asked = questionsOf(proxy.all());
       truth(asked.length > 1, asked.join());
-      equal(asked.filter((each, at) => asked.indexOf(each) < at), [], 'asked twice');
+      equal(
+        asked.filter((each, at) => asked.indexOf(each) < at),
+        [],
+        'asked twice',
+      );
       const left = await page.evaluate(() => {
         const { isAhead } = globalThis.memviewd.use('lib/api.js');
         return globalThis.memviewdAhead.asked.filter((path) => isAhead(path, {}));

@@ -68,16 +68,25 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       const session = sessions.find(({ kind }) => kind === 'trace').id;
       /* A change that does not apply is refused. */
       const page = await open(`${url}?tool=memory_profile&session=${session}`, { allow: /400/ });
-      const ask = async (query) => (await (await fetch(new URL(`/api/v1/memory_profile/whatif?session=${session}${query}`, url))).json()).data;
+      const ask = async (query) =>
+        (await (await fetch(new URL(`/api/v1/memory_profile/whatif?session=${session}${query}`, url))).json()).data;
       equal(await page.locator('.key-predicted').isVisible(), false);
       await page.keyboard.press('5');
       await page.waitForSelector('.panel-replay details');
       const { offered } = await ask('&width=1');
       const rows = await page.locator('.panel-replay th[scope=row] code').allInnerTexts();
-      equal(rows.length + (await page.locator('.panel-replay details li').count()), offered.length, 'each change is there or says why not');
+      equal(
+        rows.length + (await page.locator('.panel-replay details li').count()),
+        offered.length,
+        'each change is there or says why not',
+      );
       truth(rows.includes('batch=0.5'), rows.join(' '));
       const half = await ask('&change=batch%3D0.5');
-      equal(await page.locator('.panel-replay tr', { hasText: 'batch=0.5' }).first().locator('td').nth(2).innerText(), half.request_word, 'the request that failed');
+      equal(
+        await page.locator('.panel-replay tr', { hasText: 'batch=0.5' }).first().locator('td').nth(2).innerText(),
+        half.request_word,
+        'the request that failed',
+      );
       const before = await pixels(page, '.panel-time .uplot canvas');
       await page.locator('.panel-replay label', { hasText: 'batch=0.5' }).locator('input').check();
       await idle(page);
@@ -131,7 +140,11 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     const { folder } = made();
     try {
       mkdirSync(join(folder, 'train'));
-      execFileSync(join(GOLDEN, '../../scripts/make-trace'), [join(folder, 'train/host0.xplane.pb'), '--events', '2400']);
+      execFileSync(join(GOLDEN, '../../scripts/make-trace'), [
+        join(folder, 'train/host0.xplane.pb'),
+        '--events',
+        '2400',
+      ]);
       for (const name of ['job', 'train']) {
         const url = await daemon(`--logdir=${folder}`); /* a new one, which has read nothing yet */
         const { sessions } = await (await fetch(new URL('api/v1/sessions', url))).json();
@@ -154,12 +167,19 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       for (const name of ['rank0 GPU 0', 'rank0 GPU 1', 'rank1 GPU 0', 'rank1 GPU 1']) includes(ids, name);
       const details = await text(page, '#details');
       includes(details, 'free in segments at peak');
-      truth(active.some((bytes) => details.replaceAll(',', '').includes(String(bytes))), `last of ${active} in ${details}`);
+      truth(
+        active.some((bytes) => details.replaceAll(',', '').includes(String(bytes))),
+        `last of ${active} in ${details}`,
+      );
       await page.locator('.panel-live tbody tr:not(:has(.inferred))').first().click();
       await idle(page);
       const pinned = await text(page, '#details');
       includes(pinned, 'stack frame');
-      await page.locator('#details .folded summary').first().click().catch(() => {});
+      await page
+        .locator('#details .folded summary')
+        .first()
+        .click()
+        .catch(() => {});
       includes(await page.locator('#details').innerText(), '.py:');
       await page.finish();
     } finally {
@@ -176,22 +196,41 @@ one = made_allocator.fragmented()
 pickle.dump(made_allocator.snapshot(one), open(sys.argv[2], "wb"), protocol=4)
 print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.failures[0]["reserved"] >> 20, one.failures[0]["largest"] >> 20)`;
     try {
-      const [device, free, reserved, largest] = execFileSync('python3', ['-B', '-c', make, GOLDEN, join(folder, 'rank0.pickle')], { encoding: 'utf8' }).trim().split(' ');
+      const [device, free, reserved, largest] = execFileSync(
+        'python3',
+        ['-B', '-c', make, GOLDEN, join(folder, 'rank0.pickle')],
+        { encoding: 'utf8' },
+      )
+        .trim()
+        .split(' ');
       const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
       const first = await text(page, 'h1');
       includes(first, 'A request of 24.00 MiB failed at');
-      includes(first, `the device had ${device}.00 MiB free, PyTorch ${free}.00 MiB of its ${reserved}.00 MiB, the largest hole ${largest}.00 MiB: fragmentation, not shortage.`);
+      includes(
+        first,
+        `the device had ${device}.00 MiB free, PyTorch ${free}.00 MiB of its ${reserved}.00 MiB, the largest hole ` +
+          `${largest}.00 MiB: fragmentation, not shortage.`,
+      );
       includes(await page.locator('.panel-time').innerText(), 'failed request');
-      includes(await page.locator('.panel-time [role=slider]').getAttribute('aria-label'), 'A request of 24.00 mebibytes failed');
+      includes(
+        await page.locator('.panel-time [role=slider]').getAttribute('aria-label'),
+        'A request of 24.00 mebibytes failed',
+      );
       await page.locator('h1 .see-why').click();
       await idle(page);
       const holes = await page.locator('.panel-holes').innerText();
       includes(holes, `A request of 24.00 MiB, which failed, meets a largest hole of ${largest}.00 MiB`);
       includes(holes, 'no segment into which it could have been put is as large');
       const segments = await page.locator('.panel-segment-picture').innerText();
-      includes(segments, `${reserved}.00 MiB in 3 segments, ${free}.00 MiB of it free in 15 holes; the largest has ${largest}.00 MiB.`);
+      includes(
+        segments,
+        `${reserved}.00 MiB in 3 segments, ${free}.00 MiB of it free in 15 holes; the largest has ${largest}.00 MiB.`,
+      );
       truth((await page.locator('.panel-segments .segment-strip').count()) === 3, 'each segment is drawn');
-      truth((await page.locator('.panel-segments .segment-strip .piece-allocation').count()) === 15, 'each block is drawn');
+      truth(
+        (await page.locator('.panel-segments .segment-strip .piece-allocation').count()) === 15,
+        'each block is drawn',
+      );
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });
@@ -201,7 +240,13 @@ print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.f
   test('snapshots: categories are drawn over time, stand in the table, filter it, and say what they rest on', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
     try {
-      execFileSync('python3', ['-B', '-c', TAKE, join(GOLDEN, '../fixtures/torch/trainings.json.gz'), join(folder, 'run.pickle')]);
+      execFileSync('python3', [
+        '-B',
+        '-c',
+        TAKE,
+        join(GOLDEN, '../fixtures/torch/trainings.json.gz'),
+        join(folder, 'run.pickle'),
+      ]);
       const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
       includes(await text(page, '.time-bands'), 'saved activations');
       truth((await page.locator('.stack-choice').inputValue()) === 'category', 'bands are by category');
@@ -209,7 +254,9 @@ print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.f
       await page.fill('.panel-live input', 'cat:gradient');
       await page.keyboard.press('Enter');
       await idle(page);
-      const rows = await page.locator('.panel-live tbody tr:not(:has(td .inferred:has-text("before")))').allInnerTexts();
+      const rows = await page
+        .locator('.panel-live tbody tr:not(:has(td .inferred:has-text("before")))')
+        .allInnerTexts();
       truth(rows.length > 0 && rows.every((row) => row.includes('gradient')), rows.join('|'));
       await page.locator('.panel-live tbody tr').last().click();
       await idle(page);
@@ -233,10 +280,13 @@ import made_snapshots
 one = made_snapshots.without_history(made_snapshots.made(1, 1, 200, 200))
 pickle.dump(one, open(sys.argv[2] + "/rank0.pickle", "wb"), 4)
 print(sum(len([block for block in row["blocks"] if block["state"] != "inactive"]) for row in one["segments"]), len(one["segments"]))`;
-      const [blocks, segments] = execFileSync('python3', ['-B', '-c', make, GOLDEN, folder], { encoding: 'utf8' }).trim().split(' ');
+      const [blocks, segments] = execFileSync('python3', ['-B', '-c', make, GOLDEN, folder], { encoding: 'utf8' })
+        .trim()
+        .split(' ');
       const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
       const head = await text(page, '.head');
-      for (const words of ['at the end of the snapshot', `in ${blocks} blocks`, '_record_memory_history()']) includes(head, words);
+      for (const words of ['at the end of the snapshot', `in ${blocks} blocks`, '_record_memory_history()'])
+        includes(head, words);
       truth(await page.locator('.panel-time').isHidden(), 'a curve over no time');
       equal(await page.locator('[role=tab]:visible').allInnerTexts(), ['1Live', '4Address map']);
       includes(await text(page, '.tab-body'), '= in use ✓');
@@ -252,7 +302,9 @@ print(sum(len([block for block in row["blocks"] if block["state"] != "inactive"]
   test('snapshots: a pickle that would run code is named with the opcode and its place', async () => {
     const { folder } = made();
     try {
-      const page = await open(`${await daemon(`--logdir=${join(folder, 'none')}`)}?tool=memory_profile`, { allow: /Failed to load resource/ });
+      const page = await open(`${await daemon(`--logdir=${join(folder, 'none')}`)}?tool=memory_profile`, {
+        allow: /Failed to load resource/,
+      });
       const said = await page.locator('body').innerText();
       includes(said, 'opcode STACK_GLOBAL');
       includes(said, 'byte ');
@@ -262,26 +314,45 @@ print(sum(len([block for block in row["blocks"] if block["state"] != "inactive"]
     }
   });
 
-  test('snapshots: the page of an error text has the figures of the snapshot beside it, and each opens the Memory Profile', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
-    try {
-      execFileSync('python3', ['-B', '-c', FAIL, GOLDEN, join(GOLDEN, '../http'), folder]);
-      const url = await daemon(`--logdir=${folder}`);
-      const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
-      const page = await open(`${url}?tool=oom&session=${sessions.find(({ kind }) => kind === 'text').id}`);
-      includes(await text(page, 'h1'), 'A request of 25.50 MiB');
-      await page.locator('.panel-oom-made > summary').click();
-      const made = await text(page, '.panel-oom-made');
-      for (const words of ['text: 26.00 MiB', 'the text says 18.00 MiB', 'rank0.pickle belongs to this failure', 'Text and snapshot disagree']) includes(made, words);
-      const where = await text(page, '.panel-oom-where');
-      for (const words of ['unknown 45.50 MiB', 'optimizer state 49.00 MiB', 'free on the device 15.00 MiB', 'in all 256.00 MiB']) includes(where, words);
-      includes(made, 'blocks in use 94.50 MiB');
-      await page.locator('.panel-oom-made a', { hasText: '6.00 MiB' }).first().click();
-      await idle(page);
-      includes(await text(page, '.panel-holes'), 'A request of 25.50 MiB, which failed, meets a largest hole of 6.00 MiB');
-      await page.finish();
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
+  test(
+    'snapshots: the page of an error text has the figures of the snapshot beside it, and each opens the Memory ' +
+      'Profile',
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
+      try {
+        execFileSync('python3', ['-B', '-c', FAIL, GOLDEN, join(GOLDEN, '../http'), folder]);
+        const url = await daemon(`--logdir=${folder}`);
+        const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
+        const page = await open(`${url}?tool=oom&session=${sessions.find(({ kind }) => kind === 'text').id}`);
+        includes(await text(page, 'h1'), 'A request of 25.50 MiB');
+        await page.locator('.panel-oom-made > summary').click();
+        const made = await text(page, '.panel-oom-made');
+        for (const words of [
+          'text: 26.00 MiB',
+          'the text says 18.00 MiB',
+          'rank0.pickle belongs to this failure',
+          'Text and snapshot disagree',
+        ])
+          includes(made, words);
+        const where = await text(page, '.panel-oom-where');
+        for (const words of [
+          'unknown 45.50 MiB',
+          'optimizer state 49.00 MiB',
+          'free on the device 15.00 MiB',
+          'in all 256.00 MiB',
+        ])
+          includes(where, words);
+        includes(made, 'blocks in use 94.50 MiB');
+        await page.locator('.panel-oom-made a', { hasText: '6.00 MiB' }).first().click();
+        await idle(page);
+        includes(
+          await text(page, '.panel-holes'),
+          'A request of 25.50 MiB, which failed, meets a largest hole of 6.00 MiB',
+        );
+        await page.finish();
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 }

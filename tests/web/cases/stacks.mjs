@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * stacks.mjs: allocator snapshots of PyTorch in Device Memory: the line that holds most at the peak, other moments, and the
- * way there from the Memory Profile and back. Snapshots and sums are those of tests/golden. */
+ * stacks.mjs: allocator snapshots of PyTorch in Device Memory: the line that holds most at the peak, other moments, and
+ * the way there from the Memory Profile and back. Snapshots and sums are those of tests/golden. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -11,7 +11,8 @@ import { goTo } from '../acts.mjs';
 import { idle, text } from '../harness.mjs';
 
 const GOLDEN = join(dirname(fileURLToPath(import.meta.url)), '../../golden');
-/* Writes a snapshot of one device; prints, at the peak and at the end, bytes in use, blocks, and the person's own line that
+/* Writes a snapshot of one device; prints, at the peak and at the end, bytes in use, blocks, and the person's own line
+   that
  * holds most: a name, a file's last part and a line. */
 const MAKE = `
 import collections, json, pickle, sys
@@ -37,11 +38,14 @@ print(json.dumps({"peak": of(peak), "end": of(len(rows))}))
 `;
 
 export function run({ test, equal, includes, truth, daemon, open }) {
-  const bytes = (value) => (value >= 2 ** 20 ? `${(value / 2 ** 20).toFixed(2)} MiB` : `${(value / 1024).toFixed(1)} KiB`);
+  const bytes = (value) =>
+    value >= 2 ** 20 ? `${(value / 2 ** 20).toFixed(2)} MiB` : `${(value / 1024).toFixed(1)} KiB`;
   const serve = async (act) => {
     const folder = mkdtempSync(join(tmpdir(), 'stacks-'));
     try {
-      const known = JSON.parse(execFileSync('python3', ['-B', '-c', MAKE, GOLDEN, join(folder, 'rank0.pickle')], { encoding: 'utf8' }));
+      const known = JSON.parse(
+        execFileSync('python3', ['-B', '-c', MAKE, GOLDEN, join(folder, 'rank0.pickle')], { encoding: 'utf8' }),
+      );
       await act(await daemon(`--logdir=${folder}`), known);
     } finally {
       rmSync(folder, { recursive: true });
@@ -88,7 +92,10 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       await page.locator('.device-profiles .selector-button').last().click();
       await page.locator('.selector-option', { hasText: 'the peak' }).click();
       await idle(page);
-      includes(await text(page, 'h1'), `from the peak, ${bytes(known.peak.total)}, to the end, ${bytes(known.end.total)}`);
+      includes(
+        await text(page, 'h1'),
+        `from the peak, ${bytes(known.peak.total)}, to the end, ${bytes(known.end.total)}`,
+      );
       equal(await page.locator('.device-standing a').count(), 2);
       await page.locator('.device-profiles .selector-button').first().click();
       await page.keyboard.type('1.5 ms');

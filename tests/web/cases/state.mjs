@@ -5,10 +5,7 @@
 import { idle, pixels, pointOn, text } from '../harness.mjs';
 
 export function run({ test, includes, equal, truth, daemon, open }) {
-  const overlays = async (page) => [
-    await pixels(page, '.strip-over', 0),
-    await pixels(page, '.strip-over', 1),
-  ];
+  const overlays = async (page) => [await pixels(page, '.strip-over', 0), await pixels(page, '.strip-over', 1)];
   const bases = async (page) => [
     await pixels(page, '.strip-base', 0),
     await pixels(page, '.strip-base', 1),
@@ -154,7 +151,11 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
-  for (const [id, shown] of [['ffffffffffff', 'ffffffffffff'], ['nope', 'nope'], ['%00', '␀']])
+  for (const [id, shown] of [
+    ['ffffffffffff', 'ffffffffffff'],
+    ['nope', 'nope'],
+    ['%00', '␀'],
+  ])
     for (const tool of ['', '&tool=memory_viewer', '&tool=memory_profile', '&tool=oom', '&tool=modules'])
       test(`a link to the session ${shown} that is not here shows no other's figures (${tool.slice(6) || 'no page'})`, async () => {
         const page = await open(`${await daemon('--demo')}?session=${id}${tool}`, { allow: /404|400/ });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * stripes.mjs: each allocation of a snapshot is a stripe of the timeline: what a click on one tells, that it stays in the URL,
- * and how the keyboard goes from one to the next. The snapshot is made by tests/golden/made_program.py. */
+ * stripes.mjs: each allocation of a snapshot is a stripe of the timeline: what a click on one tells, that it stays in
+ * the URL, and how the keyboard goes from one to the next. The snapshot is made by tests/golden/made_program.py. */
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs';
@@ -33,7 +33,11 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       const place = `session=${sessions[0].id}`;
       const { data } = await (await fetch(new URL(`/api/v1/memory_profile/timeline?${place}&blocks=2048`, url))).json();
       const page = await open(`${url}?tool=memory_profile&${place}${query}`);
-      await act(page, (id) => data.blocks.find(({ event, block }) => id === (event == null ? `k:${block}` : `e:${event}`)), data);
+      await act(
+        page,
+        (id) => data.blocks.find(({ event, block }) => id === (event == null ? `k:${block}` : `e:${event}`)),
+        data,
+      );
       await page.finish();
     } finally {
       rmSync(folder, { recursive: true });
@@ -61,7 +65,8 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       const own = row(pinOf(page));
       truth(own, `${pinOf(page)} is one of the allocations`);
       const pane = await text(page, '#details');
-      for (const words of ['Allocation', exactBytes(own.size_bytes), 'lives', own.line, 'stack frame', 'train.py']) includes(pane, words);
+      for (const words of ['Allocation', exactBytes(own.size_bytes), 'lives', own.line, 'stack frame', 'train.py'])
+        includes(pane, words);
       includes(pane, own.category.replaceAll('_', ' '));
       await page.mouse.move(5, 5);
       const pinned = await pixels(page, BASE);
@@ -86,7 +91,10 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     await withSnapshot(0, async (page) => {
       const svg = async () => {
         await page.locator('.panel-time .menu-dots').click();
-        const [saved] = await Promise.all([page.waitForEvent('download'), page.locator('[role=menuitem]', { hasText: 'SVG' }).first().click()]);
+        const [saved] = await Promise.all([
+          page.waitForEvent('download'),
+          page.locator('[role=menuitem]', { hasText: 'SVG' }).first().click(),
+        ]);
         return readFileSync(await saved.path(), 'utf8');
       };
       const striped = await svg();
@@ -98,7 +106,9 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   test('stripes: arrow keys go to the ones above and below; the first pins the largest that is there', async () => {
     await withSnapshot(0, async (page, row, data) => {
       const { peak } = data;
-      const there = data.blocks.filter(({ from_event: from = -1, to_event: to = Infinity }) => from <= peak.event && peak.event < to);
+      const there = data.blocks.filter(
+        ({ from_event: from = -1, to_event: to = Infinity }) => from <= peak.event && peak.event < to,
+      );
       await page.focus('.panel-time [role=slider]');
       await page.keyboard.press('ArrowUp');
       await idle(page);
@@ -126,7 +136,8 @@ export function run({ test, equal, includes, truth, daemon, open }) {
       await page.goto(`${origin}/?tool=memory_profile&session=${searchParams.get('session')}&pin=k:${kept.block}`);
       await idle(page);
       const pane = await text(page, '#details');
-      for (const words of [exactBytes(kept.size_bytes), 'there all the time', kept.line, 'stack frame']) includes(pane, words);
+      for (const words of [exactBytes(kept.size_bytes), 'there all the time', kept.line, 'stack frame'])
+        includes(pane, words);
       await page.keyboard.press('Escape');
       await idle(page);
       equal(pinOf(page), null);
@@ -134,21 +145,33 @@ export function run({ test, equal, includes, truth, daemon, open }) {
   });
 
   test('stripes: a click tells what is live then, too; stacked by nothing there are stripes all the same', async () => {
-    await withSnapshot(0, async (page, row) => {
-      equal(new URL(page.url()).searchParams.has('time'), false);
-      await page.mouse.click(...(await placeOnStripe(page)));
-      await idle(page);
-      truth(row(pinOf(page)), `${pinOf(page)} is one of the allocations`);
-      const time = Number(new URL(page.url()).searchParams.get('time'));
-      const { born_ps: born = 0, freed_ps: freed = Infinity } = row(pinOf(page));
-      truth(born <= time && time < freed, `${born} <= ${time} < ${freed}`);
-    }, '&stack=none');
+    await withSnapshot(
+      0,
+      async (page, row) => {
+        equal(new URL(page.url()).searchParams.has('time'), false);
+        await page.mouse.click(...(await placeOnStripe(page)));
+        await idle(page);
+        truth(row(pinOf(page)), `${pinOf(page)} is one of the allocations`);
+        const time = Number(new URL(page.url()).searchParams.get('time'));
+        const { born_ps: born = 0, freed_ps: freed = Infinity } = row(pinOf(page));
+        truth(born <= time && time < freed, `${born} <= ${time} < ${freed}`);
+      },
+      '&stack=none',
+    );
   });
 
   test('stripes: a trace without stacks has them, with ops, shapes and the colours of its bands', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'stripes-'));
     try {
-      execFileSync(join(GOLDEN, '../../scripts/make-trace'), [join(folder, 'host0.xplane.pb'), '--events', '400', '--steps', '2', '--before', '0']);
+      execFileSync(join(GOLDEN, '../../scripts/make-trace'), [
+        join(folder, 'host0.xplane.pb'),
+        '--events',
+        '400',
+        '--steps',
+        '2',
+        '--before',
+        '0',
+      ]);
       const url = await daemon(`--logdir=${folder}`);
       const { sessions } = await (await fetch(new URL('/api/v1/sessions', url))).json();
       const place = `session=${sessions[0].id}`;

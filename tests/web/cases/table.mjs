@@ -52,16 +52,28 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   };
 
   test('names that are alike are cut where they are equal: of mu and nu these words stay', async () => {
-    const page = await open(`${await daemon('--demo')}?tool=memory_viewer&large=table&filter=cat:optimizer_state`, { width: 1000, height: 700 });
+    const page = await open(`${await daemon('--demo')}?tool=memory_viewer&large=table&filter=cat:optimizer_state`, {
+      width: 1000,
+      height: 700,
+    });
     const kept = await page.locator('.panel-table tbody .name').evaluateAll((nodes) =>
       nodes
-        .filter((node) => /\.mu\[/.test(node.title) && nodes.some((other) => other.title === node.title.replace('.mu[', '.nu[')))
+        .filter(
+          (node) =>
+            /\.mu\[/.test(node.title) && nodes.some((other) => other.title === node.title.replace('.mu[', '.nu[')),
+        )
         /* The end of a short name begins before the word. */
         .map((node) => [node.querySelector('.name-kept'), node.querySelector('.name-tail')].filter(Boolean))
-        .map((parts) => [parts.map((part) => part.textContent).join(''), parts.every((part) => part.scrollWidth <= part.clientWidth + 1)]),
+        .map((parts) => [
+          parts.map((part) => part.textContent).join(''),
+          parts.every((part) => part.scrollWidth <= part.clientWidth + 1),
+        ]),
     );
     truth(kept.length > 2, `${kept.length} moments`);
-    truth(kept.some(([word]) => word.startsWith('mu')), 'one is cut before the word');
+    truth(
+      kept.some(([word]) => word.startsWith('mu')),
+      'one is cut before the word',
+    );
     for (const [word, isWhole] of kept) truth(/m/.test(word) && isWhole, `"${word}" stays`);
     await page.finish();
   });
@@ -210,7 +222,10 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const rows = page.locator('.panel-table tbody tr');
     equal(await rows.count(), 1);
     includes(await rows.first().innerText(), 'fusion');
-    includes((await text(page, '.panel-table .c-count')).concat(await text(page, '.panel-table tbody .c-count')), '2 × ≤ 200.00 GiB');
+    includes(
+      (await text(page, '.panel-table .c-count')).concat(await text(page, '.panel-table tbody .c-count')),
+      '2 × ≤ 200.00 GiB',
+    );
     includes(await text(page, '.panel-table tbody .c-size'), '300.00');
     await rows.first().focus();
     await page.keyboard.press('ArrowRight');
@@ -247,7 +262,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await idle(page);
     equal(await text(page, '.details-title'), 'Pinned group');
     equal(await text(page, '.details-name .name'), 'fusion');
-    for (const said of ['2 buffers, 300.00 GiB · 100', 'largest 200.00 GiB', 'whole program 2 buffers', 'fusion.31 200.00 GiB', 'xor_convert_fusion 100.00 GiB'])
+    for (const said of [
+      '2 buffers, 300.00 GiB · 100',
+      'largest 200.00 GiB',
+      'whole program 2 buffers',
+      'fusion.31 200.00 GiB',
+      'xor_convert_fusion 100.00 GiB',
+    ])
       includes((await text(page, '.details-body')).replace(/\s+/g, ' '), said);
     truth((await overlays())[0] !== strips, 'no outline in the strips');
     truth(await page.locator('.curve-span').first().isVisible(), 'no lives on the curve');
@@ -335,16 +356,21 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const copied = await page.evaluate(() => navigator.clipboard.readText());
     const cells = copied.split('\n').map((line) => line.split('\t'));
     equal(cells[0].slice(0, 5), ['saves_bytes', 'size_bytes', 'share_percent', 'padding_bytes', 'name']);
-    equal(cells.slice(1).map((line) => [line[1], line[4]]), [
-      [String(200 * 1024 ** 3), 'fusion.31'],
-      [String(100 * 1024 ** 3), 'xor_convert_fusion'],
-    ]);
+    equal(
+      cells.slice(1).map((line) => [line[1], line[4]]),
+      [
+        [String(200 * 1024 ** 3), 'fusion.31'],
+        [String(100 * 1024 ** 3), 'xor_convert_fusion'],
+      ],
+    );
     await page.locator('.panel-table .menu-dots').click();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.locator('.panel-table .menu-item', { hasText: 'CSV' }).click(),
     ]);
-    const table = readFileSync(await download.path(), 'utf8').trim().split('\r\n');
+    const table = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n');
     equal(table.length, 3);
     includes(table[0], 'size_bytes');
     includes(table[1], '"fusion.31"');
@@ -377,7 +403,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     const base = await daemon(join(fixtures, SEED));
     for (const query of ['', '?sort=-size', '?group=none']) {
       const page = await open(`${base}${query}`, { width: 1280, height: 720 });
-      const cut = await page.locator('.panel-table th').evaluateAll((cells) => cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent));
+      const cut = await page
+        .locator('.panel-table th')
+        .evaluateAll((cells) =>
+          cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent),
+        );
       equal(cut, []);
       await page.finish();
     }

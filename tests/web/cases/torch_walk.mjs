@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_walk.mjs: from an allocator snapshot of PyTorch that is dropped on the page to the line of code that holds most at
- * the peak; a request that failed, explained. What is right is told by Python's own pickle, and by the allocator that
- * made the snapshot. */
+ * torch_walk.mjs: from an allocator snapshot of PyTorch that is dropped on the page to the line of code that holds most
+ * at the peak; a request that failed, explained. What is right is told by Python's own pickle, and by the allocator
+ * that made the snapshot. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -60,7 +60,8 @@ print(json.dumps({"peak": max(levels), "end": level, **{name: found[name] for na
 
 export function run({ test, equal, includes, truth, daemon, open, shared }) {
   const python = (...words) => execFileSync('python3', ['-B', ...words], { encoding: 'utf8' });
-  const within = (value) => (value >= 2 ** 30 ? `${(value / 2 ** 30).toFixed(2)} GiB` : `${(value / 2 ** 20).toFixed(2)} MiB`);
+  const within = (value) =>
+    value >= 2 ** 30 ? `${(value / 2 ** 30).toFixed(2)} GiB` : `${(value / 2 ** 20).toFixed(2)} MiB`;
   async function inFolder(act) {
     const folder = mkdtempSync(join(tmpdir(), 'torch-walk-'));
     try {
@@ -129,7 +130,8 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     inFolder(async (folder) => {
       const path = join(folder, 'empty/rank0.pickle');
       const known = JSON.parse(python('-c', FAILED, GOLDEN, path));
-      const page = await open(`${await daemon(`--logdir=${join(folder, 'empty')}`)}?tool=oom`, { allow: /404/ }); // it has no text
+      // it has no text
+      const page = await open(`${await daemon(`--logdir=${join(folder, 'empty')}`)}?tool=oom`, { allow: /404/ });
       const said = await text(page, 'h1');
       includes(said, `A request of ${within(known.requested)} failed`);
       includes(said, `the device had ${within(known.device_free)} free`);
@@ -165,7 +167,12 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     inFolder(async (folder) => {
       const path = join(folder, 'empty/rank0.pickle');
       python('-c', FAILED, GOLDEN, path);
-      python('-c', 'import pickle, sys; one = pickle.load(open(sys.argv[1], "rb")); one["device_traces"] = [[]]; pickle.dump(one, open(sys.argv[1], "wb"), 4)', path);
+      python(
+        '-c',
+        'import pickle, sys; one = pickle.load(open(sys.argv[1], "rb")); one["device_traces"] = [[]]; ' +
+          'pickle.dump(one, open(sys.argv[1], "wb"), 4)',
+        path,
+      );
       const page = await open(`${await daemon(`--logdir=${join(folder, 'empty')}`)}?tool=memory_profile`);
       includes(await text(page, 'h1'), 'at the end of the snapshot');
       includes(await text(page, '.answer-more'), 'torch.cuda.memory._record_memory_history()');

@@ -28,7 +28,8 @@ export function run({ test, equal, truth, daemon, open }) {
     [place(a), place((2 * a + farA) / 3), place((a + 2 * farA) / 3), place(farA)],
     [place(b), place((2 * b + farB) / 3), place((b + 2 * farB) / 3), place(farB)],
   ];
-  const swipe = (from, to) => [0, 0.1, 0.4, 0.7, 1].map((share) => from.map((value, at) => value + (to[at] - value) * share));
+  const swipe = (from, to) =>
+    [0, 0.1, 0.4, 0.7, 1].map((share) => from.map((value, at) => value + (to[at] - value) * share));
 
   test('a tap pins a bar, another lets go', async () => {
     const { page } = await openTouch();
@@ -59,7 +60,10 @@ export function run({ test, equal, truth, daemon, open }) {
     await hand.along(swipe(place(0.75), place(0.25)));
     const [from, to] = range(page);
     truth(Math.abs(from - 400) <= 8 && to - from === 200, `${from} to ${to} are in view`);
-    equal(['sel', 'pin', 'step'].map((name) => query(page).get(name)), [null, null, null]);
+    equal(
+      ['sel', 'pin', 'step'].map((name) => query(page).get(name)),
+      [null, null, null],
+    );
     await page.finish();
   });
 
@@ -100,7 +104,10 @@ export function run({ test, equal, truth, daemon, open }) {
     const [x, y] = place(0.5, 0.5);
     await hand.along(swipe([x, y], [x, before > 0 ? y + 150 : y - 150]));
     await page.waitForFunction((top) => window.scrollY !== top, before);
-    equal(['from', 'to', 'sel', 'step'].map((name) => query(page).get(name)), [null, null, null, null]);
+    equal(
+      ['from', 'to', 'sel', 'step'].map((name) => query(page).get(name)),
+      [null, null, null, null],
+    );
     await page.finish();
   });
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * views.mjs: what readers write: the page as it is gets a name, by which it is opened again, and notes on the timeline. */
+ * views.mjs: what readers write: the page as it is gets a name, by which it is opened again, and notes on the timeline.
+ * */
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -39,7 +40,12 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await idle(page);
     await openDialog(page);
     await page.evaluate(readFileSync(AXE, 'utf8'));
-    equal(await page.evaluate(async () => (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`)), []);
+    equal(
+      await page.evaluate(async () =>
+        (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`),
+      ),
+      [],
+    );
     await page.locator('.view-name', { hasText: 'the large ones' }).click();
     await idle(page);
     equal(inUrl(page), saved);
@@ -53,12 +59,20 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
   });
 
   test('what is stored by others in the place of views is passed over', async () => {
-    const init = () => localStorage.setItem('memviewd.views', '[{"name":1},{"name":"x","query":"javascript:alert(1)"},{"name":"<b>","query":"?tool=home"},7');
+    const init = () =>
+      localStorage.setItem(
+        'memviewd.views',
+        '[{"name":1},{"name":"x","query":"javascript:alert(1)"},{"name":"<b>","query":"?tool=home"},7',
+      );
     const page = await open(`${await daemon('--demo')}?tool=home`, { init });
     await openDialog(page);
     equal(await page.locator('.view-row').count(), 0, 'not even JSON');
     await page.finish();
-    const whole = () => localStorage.setItem('memviewd.views', '[{"name":1},null,{"name":"x","query":"javascript:alert(1)"},{"name":"<b>","query":"?tool=home"}]');
+    const whole = () =>
+      localStorage.setItem(
+        'memviewd.views',
+        '[{"name":1},null,{"name":"x","query":"javascript:alert(1)"},{"name":"<b>","query":"?tool=home"}]',
+      );
     const other = await open(`${await daemon('--demo')}?tool=home`, { init: whole });
     await openDialog(other);
     equal(await other.locator('.view-name').allInnerTexts(), ['<b>']);
@@ -67,7 +81,13 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('a note stands at its time on the timeline and in the link; an empty one removes it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'notes-'));
-    execFileSync(join(fixtures, '../../scripts/make-trace'), [join(folder, 'host0.xplane.pb'), '--events', '400', '--steps', '2']);
+    execFileSync(join(fixtures, '../../scripts/make-trace'), [
+      join(folder, 'host0.xplane.pb'),
+      '--events',
+      '400',
+      '--steps',
+      '2',
+    ]);
     const page = await open(`${await daemon(`--logdir=${folder}`)}?tool=memory_profile`);
     const write = async (words) => {
       await page.keyboard.press('t');
@@ -79,7 +99,12 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     await write('here <b>it</b> grows');
     equal(await page.locator('.panel-time .curve-note-word').allInnerTexts(), ['here <b>it</b> grows']);
     await page.evaluate(readFileSync(AXE, 'utf8'));
-    equal(await page.evaluate(async () => (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`)), []);
+    equal(
+      await page.evaluate(async () =>
+        (await globalThis.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`),
+      ),
+      [],
+    );
     await page.keyboard.press('Home');
     await idle(page);
     await write('the begin');
@@ -94,7 +119,14 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     equal(await page.locator('.panel-time .curve-note-word').allInnerTexts(), ['the begin']);
     await page.locator('.notes-line .icon-button').click();
     await idle(page);
-    equal([await page.locator('.curve-note').count(), await page.locator('.notes-line').isVisible(), new URL(page.url()).searchParams.has('note')], [0, false, false]);
+    equal(
+      [
+        await page.locator('.curve-note').count(),
+        await page.locator('.notes-line').isVisible(),
+        new URL(page.url()).searchParams.has('note'),
+      ],
+      [0, false, false],
+    );
     await page.finish();
     rmSync(folder, { recursive: true });
   });

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * whatif.mjs: the drawer of changes: what each saves alone, ticked ones together, the sets that fit, what is refused, the
- * link that shows it again, keys; and what would make a failed program fit. The demo needs 33.49 GiB of 15.75: what a
- * change comes to is held against the other places that print it, as predictions are judged elsewhere
+ * whatif.mjs: the drawer of changes: what each saves alone, ticked ones together, the sets that fit, what is refused,
+ * the link that shows it again, keys; and what would make a failed program fit. The demo needs 33.49 GiB of 15.75: what
+ * a change comes to is held against the other places that print it, as predictions are judged elsewhere
  * (tests/golden/whatif.py). */
 
 import { goTo } from '../acts.mjs';
@@ -16,7 +16,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   const param = (page, name) => new URL(page.url()).searchParams.get(name);
   const said = async (page, node) => (await text(page, node)).replace(/\s+/g, ' ').trim();
   const answer = (page) => said(page, `${DRAWER} .whatif-answer`);
-  const row = (page, change) => page.locator(`${DRAWER} tbody tr`, { has: page.locator(`[data-key="tick ${change}"]`) });
+  const row = (page, change) =>
+    page.locator(`${DRAWER} tbody tr`, { has: page.locator(`[data-key="tick ${change}"]`) });
   const box = (page, change) => page.locator(`[data-key="tick ${change}"]`);
   const sets = (page) => page.locator(`${DRAWER} .fit-set`);
 
@@ -37,7 +38,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(changes(page), ['batch=0.5']);
     includes(await answer(page), `batch=0.5 saves ${saves}: 33.49 GiB becomes ${lands}, `);
     truth(await page.locator(`${DRAWER} .key-after`).isVisible());
-    includes(await page.locator(`${DRAWER} .whatif-plot canvas`).getAttribute('aria-label'), 'after the ticked changes');
+    includes(
+      await page.locator(`${DRAWER} .whatif-plot canvas`).getAttribute('aria-label'),
+      'after the ticked changes',
+    );
     equal(await page.locator('#live').innerText(), await answer(page));
     await page.finish();
   });
@@ -52,7 +56,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await idle(page);
     truth(await key.isVisible());
     truth((await pixels(page, canvas)) !== before, 'the curve has no other line');
-    includes(await page.locator('.panel-curve [role="slider"]').getAttribute('aria-label'), 'Predicted after the ticked changes: at most ');
+    includes(
+      await page.locator('.panel-curve [role="slider"]').getAttribute('aria-label'),
+      'Predicted after the ticked changes: at most ',
+    );
     await page.getByRole('button', { name: 'See the page' }).click();
     await idle(page);
     equal([param(page, 'drawer'), changes(page)], ['folded', ['checkpoint=*']]);
@@ -77,7 +84,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     includes(await part.innerText(), 'There is no map of a prediction');
     const few = await part.locator('tbody tr').count();
     const sums = () => part.locator('.whatif-acts span').first().innerText();
-    const [, shown, all, sum, whole] = /^([\d,]+) of ([\d,]+) buffers, ([\d.]+) of ([\d.]+) GiB$/.exec(await sums()) ?? [];
+    const [, shown, all, sum, whole] =
+      /^([\d,]+) of ([\d,]+) buffers, ([\d.]+) of ([\d.]+) GiB$/.exec(await sums()) ?? [];
     equal(String(few), shown);
     const rest = Number((await part.locator('tfoot td').first().innerText()).replace(/[^\d.]/g, ''));
     truth(Math.abs(Number(sum) + rest - Number(whole)) < 0.011, `${sum} + ${rest} = ${whole}`);
@@ -95,7 +103,12 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('the answer has the best advice, which leads to the drawer, and to all advice; where it fits it has none', async () => {
     const page = await openDemo();
     const line = page.locator('.advice-line');
-    truth(/^▶ Checkpoint the 12 layers: [\d.]+ GiB, fits \(model\)\. All advice$/.test((await line.innerText()).replace(/\s+/g, ' ').trim()), await line.innerText());
+    truth(
+      /^▶ Checkpoint the 12 layers: [\d.]+ GiB, fits \(model\)\. All advice$/.test(
+        (await line.innerText()).replace(/\s+/g, ' ').trim(),
+      ),
+      await line.innerText(),
+    );
     const all = await line.locator('a').last().getAttribute('href');
     await line.locator('a').first().click();
     await idle(page);
@@ -114,7 +127,12 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('what is ticked stands in the link, in its order, and a load shows it again', async () => {
     const page = await openDemo('&whatif=checkpoint=*&whatif=batch=0.5');
     const first = await answer(page);
-    truth(/^These changes together save [\d.]+ GiB: 33\.49 GiB becomes [\d.]+ GiB, which fits 15\.75 GiB \(\w+, \+[\d.]+ % compute\)\.$/.test(first), first);
+    truth(
+      /^These changes together save [\d.]+ GiB: 33\.49 GiB becomes [\d.]+ GiB, which fits 15\.75 GiB \(\w+, \+[\d.]+ % compute\)\.$/.test(
+        first,
+      ),
+      first,
+    );
     equal(await page.locator(`${DRAWER} .whatif-together li code`).allInnerTexts(), ['checkpoint=*', 'batch=0.5']);
     truth(await box(page, 'checkpoint=*').isChecked());
     await page.reload();
@@ -170,7 +188,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     equal(param(page, 'drawer'), 'fit');
     const many = await sets(page).count();
     truth(many > 0 && many <= 5, `${many} sets`);
-    includes(await said(page, `${DRAWER} .fit-says`), `${many} sets of changes would make it fit 15.75 GiB, by prediction.`);
+    includes(
+      await said(page, `${DRAWER} .fit-says`),
+      `${many} sets of changes would make it fit 15.75 GiB, by prediction.`,
+    );
     for (let at = 0; at < many; at++) {
       await sets(page).nth(at).locator('.fit-head button').click();
       await idle(page);
@@ -257,12 +278,26 @@ export function run({ test, includes, equal, truth, daemon, open }) {
 
   test('what the daemon cannot answer is said in the drawer, and the page stays', async () => {
     for (const [status, code, detail, expected] of [
-      [503, 'memory', 'more memory than this daemon may take', 'The prediction could not be read. More memory than this daemon may take.'],
-      [404, 'notfound', 'there is no program with its own memory to change', 'Nothing is predicted here. There is no program with its own memory to change.'],
+      [
+        503,
+        'memory',
+        'more memory than this daemon may take',
+        'The prediction could not be read. More memory than this daemon may take.',
+      ],
+      [
+        404,
+        'notfound',
+        'there is no program with its own memory to change',
+        'Nothing is predicted here. There is no program with its own memory to change.',
+      ],
     ]) {
       const page = await openDemo('', { allow: /50|404/ });
       await page.route(/api\/v1\/memory_viewer\/whatif/, (route) =>
-        route.fulfill({ status, contentType: 'application/problem+json', body: JSON.stringify({ status, code, title: 'No', detail }) }),
+        route.fulfill({
+          status,
+          contentType: 'application/problem+json',
+          body: JSON.stringify({ status, code, title: 'No', detail }),
+        }),
       );
       await page.keyboard.press('v');
       await idle(page);
@@ -279,7 +314,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const base = await daemon('--logdir=tests/fixtures/dumps');
     const page = await open(base);
     const links = [];
-    for (const name of ['h-long-context', 'd-tile-padding']) links.push(`${(await sessionLink(page, base, name)).split('&')[0]}&tool=memory_viewer&drawer=whatif`);
+    for (const name of ['h-long-context', 'd-tile-padding'])
+      links.push(`${(await sessionLink(page, base, name)).split('&')[0]}&tool=memory_viewer&drawer=whatif`);
     const seen = [];
     for (const link of links) {
       await goTo(page, link);

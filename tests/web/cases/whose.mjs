@@ -62,7 +62,10 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const stacked = await pixels(page, '.curve-host canvas');
     const seen = [stacked];
     const shown = page.locator('.panel-curve .switch-button[aria-pressed="true"]');
-    for (const [stack, word] of [['category', 'By category'], ['none', 'As one']]) {
+    for (const [stack, word] of [
+      ['category', 'By category'],
+      ['none', 'As one'],
+    ]) {
       await page.keyboard.press('t');
       await page.waitForURL(new RegExp(`stack=${stack}`));
       await idle(page);

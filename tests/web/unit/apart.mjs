@@ -9,7 +9,10 @@ const cutAt = (names) => names.map((text) => text.slice(...(differences(names).g
 
 export function run({ test, equal }) {
   test('names of one end differ where their words do', () => {
-    equal(cutAt(["state[{i}][{i}].mu['layers'][{i}]['w{i}']", "state[{i}][{i}].nu['layers'][{i}]['w{i}']"]), ['mu', 'nu']);
+    equal(cutAt(["state[{i}][{i}].mu['layers'][{i}]['w{i}']", "state[{i}][{i}].nu['layers'][{i}]['w{i}']"]), [
+      'mu',
+      'nu',
+    ]);
     equal(cutAt(['decoder/layer_1/attention/logits', 'decoder/layer_12/attention/logits']), ['layer_1', 'layer_12']);
     equal(cutAt(['alpha/a_long_end', 'beta/a_long_end']), ['alpha', 'beta']);
   });
@@ -24,15 +27,31 @@ export function run({ test, equal }) {
     const parts = splitName(name, [16, 18]);
     equal(parts, ['state[{i}][{i}].', 'mu', "['layers'][{i", "}]['w{i}']"]);
     equal(parts.join(''), name);
-    equal(splitName('jit(step)/model/layer_7/attention/dot_general', [36, 45]), splitName('jit(step)/model/layer_7/attention/dot_general'));
+    equal(
+      splitName('jit(step)/model/layer_7/attention/dot_general', [36, 45]),
+      splitName('jit(step)/model/layer_7/attention/dot_general'),
+    );
   });
 
   test('programs of one name have the number of their file, else their id', () => {
-    const of = (name, number) => ({ name, key: name, file: `dump/module_${number}.${name}.after_optimizations.hlo.pb` });
+    const of = (name, number) => ({
+      name,
+      key: name,
+      file: `dump/module_${number}.${name}.after_optimizations.hlo.pb`,
+    });
     const dump = [of('jit_step', '0157'), of('jit_step', '0163'), of('jit_eval', '0170')];
-    equal(dump.map((module) => moduleName(module, dump)), ['jit_step #0157', 'jit_step #0163', 'jit_eval']);
-    const trace = [{ name: 'jit_step', key: 'jit_step(8731)' }, { name: 'jit_step', key: 'jit_step(9)' }];
-    equal(trace.map((module) => moduleName(module, trace)), ['jit_step(8731)', 'jit_step(9)']);
+    equal(
+      dump.map((module) => moduleName(module, dump)),
+      ['jit_step #0157', 'jit_step #0163', 'jit_eval'],
+    );
+    const trace = [
+      { name: 'jit_step', key: 'jit_step(8731)' },
+      { name: 'jit_step', key: 'jit_step(9)' },
+    ];
+    equal(
+      trace.map((module) => moduleName(module, trace)),
+      ['jit_step(8731)', 'jit_step(9)'],
+    );
     equal(moduleName(trace[0], [trace[0], trace[0]]), 'jit_step', 'one program on two hosts');
   });
 }

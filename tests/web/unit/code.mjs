@@ -32,15 +32,27 @@ export function run({ test, equal }) {
     const { tree, places } = readCode(ANSWER);
     equal([...tree.depth], [0, 1, 2, 2, 1]);
     equal([...tree.total], [100, 70, 40, 30, 20]);
-    equal(places.map(({ isRest }) => isRest), [false, false, false, true, true]);
-    equal(places.map(({ id }) => id), ['a', 'b', 'c', 'b', 'a']); // it leads to what holds it
+    equal(
+      places.map(({ isRest }) => isRest),
+      [false, false, false, true, true],
+    );
+    equal(
+      places.map(({ id }) => id),
+      ['a', 'b', 'c', 'b', 'a'],
+    ); // it leads to what holds it
     equal([...tree.width], [100, 70, 40, 30, 20]);
   });
 
   test('a way ends at a place that is listed', () => {
     const read = readCode(ANSWER);
-    equal(wayTo(read, 2).map(({ text }) => text), ['layer_{i}', 'mlp']);
-    equal(wayTo(read, 3).map(({ text }) => text), ['layer_{i}']);
+    equal(
+      wayTo(read, 2).map(({ text }) => text),
+      ['layer_{i}', 'mlp'],
+    );
+    equal(
+      wayTo(read, 3).map(({ text }) => text),
+      ['layer_{i}'],
+    );
     equal(wayTo(read, 0), []);
   });
 

@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * colours.mjs: the colours of categories, and those of files, jobs and call sites, can be told apart, also by colour-blind
- * readers; no colour has two meanings; and every text can be read. WCAG 2 contrast; CIEDE2000 between all pairs, under full vision
- * and the simulations of Machado et al. 2009 (severity 1.0, linear RGB). */
+ * colours.mjs: the colours of categories, and those of files, jobs and call sites, can be told apart, also by
+ * colour-blind readers; no colour has two meanings; and every text can be read. WCAG 2 contrast; CIEDE2000 between all
+ * pairs, under full vision and the simulations of Machado et al. 2009 (severity 1.0, linear RGB). */
 
 import { readFileSync } from 'node:fs';
 import { SET_SIZE, SIDE_TONES } from '../../../web/widgets/sets.js';
 
-const CATEGORIES = ['parameter', 'optimizer', 'gradient', 'activation', 'temporary', 'collective', 'constant', 'output', 'unknown'];
+const CATEGORIES = [
+  'parameter',
+  'optimizer',
+  'gradient',
+  'activation',
+  'temporary',
+  'collective',
+  'constant',
+  'output',
+  'unknown',
+];
 /* Steps of a hue, for categories that share it: their words and places tell them apart too. */
 const STEPS = ['parameter-light', 'gradient-light', 'temporary-light'];
 /* Of what has no category: web/widgets/sets.js. */
@@ -83,8 +93,7 @@ function lab(rgb) {
   );
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
-const through2 = (matrix, rgb) =>
-  matrix.map((row) => row.reduce((sum, share, at) => sum + share * rgb[at], 0));
+const through2 = (matrix, rgb) => matrix.map((row) => row.reduce((sum, share, at) => sum + share * rgb[at], 0));
 
 const degrees = (value) => (value * 180) / Math.PI;
 const radians = (value) => (value * Math.PI) / 180;
@@ -112,23 +121,22 @@ export function difference([l1, a1, b1], [l2, a2, b2]) {
     0.2 * Math.cos(radians(4 * h - 63));
   const sl = 1 + (0.015 * (l - 50) ** 2) / Math.sqrt(20 + (l - 50) ** 2);
   const [sc, sh] = [1 + 0.045 * c, 1 + 0.015 * c * t];
-  const rt =
-    -2 * Math.sqrt(c ** 7 / (c ** 7 + 25 ** 7)) * Math.sin(radians(60 * Math.exp(-(((h - 275) / 25) ** 2))));
+  const rt = -2 * Math.sqrt(c ** 7 / (c ** 7 + 25 ** 7)) * Math.sin(radians(60 * Math.exp(-(((h - 275) / 25) ** 2))));
   return Math.sqrt((dl / sl) ** 2 + (dc / sc) ** 2 + (dH / sh) ** 2 + rt * (dc / sc) * (dH / sh));
 }
 
 export function run({ test, truth, equal }) {
   const css = readFileSync(new URL('../../../web/style.css', import.meta.url), 'utf8');
-  const themes = {
-    light: tokens(css, ':root {'),
-    dark: tokens(css, ':root[data-theme="dark"] {'),
-  };
+  const themes = { light: tokens(css, ':root {'), dark: tokens(css, ':root[data-theme="dark"] {') };
 
   test('the page knows the categories of the core, in their order and with their words', () => {
     const source = (path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
     const core = [...source('analysis/plan/category.def').matchAll(/^CATEGORY\(\w+, "(\w+)", "([^"]+)", \w+\)/gm)];
     const page = [...source('web/widgets/categories.js').matchAll(/^ {2}(\w+): \['([a-z-]+)', '[^']+', '([^']+)'\]/gm)];
-    equal(page.map((row) => [row[1], row[3]]), core.map((row) => [row[1], row[2]]));
+    equal(
+      page.map((row) => [row[1], row[3]]),
+      core.map((row) => [row[1], row[2]]),
+    );
   });
   test('the difference of colours is the published one', () => {
     equal(Number(difference([50, 2.6772, -79.7751], [50, 0, -82.7485]).toFixed(4)), 2.0425);
@@ -144,9 +152,13 @@ export function run({ test, truth, equal }) {
           );
       }
       truth(contrast(colour.control, colour.panel) >= 3, 'control border');
-      const fills = [...[...CATEGORIES, ...STEPS].map((name) => [`cat-${name}`, `ink-${name}`]), ...SETS.map((name) => [name, `ink-${name}`])];
+      const fills = [
+        ...[...CATEGORIES, ...STEPS].map((name) => [`cat-${name}`, `ink-${name}`]),
+        ...SETS.map((name) => [name, `ink-${name}`]),
+      ];
       for (const [fill, ink] of fills) {
-        for (const ground of ['page', 'panel']) truth(contrast(colour[fill], colour[ground]) >= 3, `${fill} on ${ground}`);
+        for (const ground of ['page', 'panel'])
+          truth(contrast(colour[fill], colour[ground]) >= 3, `${fill} on ${ground}`);
         truth(contrast(colour[fill], colour[ink]) >= 4.5, `label on ${fill}`);
       }
     });
@@ -190,7 +202,10 @@ export function run({ test, truth, equal }) {
           truth(seen >= (isStep ? STEP_SEEN : MIN_SEEN), `${first} and ${second}: ${seen}`);
           for (const [name, matrix] of Object.entries(SIMULATIONS)) {
             const simulated = difference(...pair.map((rgb) => lab(through(matrix, rgb))));
-            truth(simulated >= (isStep ? STEP_SIMULATED : MIN_SIMULATED), `${first} and ${second}, ${name}: ${simulated}`);
+            truth(
+              simulated >= (isStep ? STEP_SIMULATED : MIN_SIMULATED),
+              `${first} and ${second}, ${name}: ${simulated}`,
+            );
           }
         }
       }

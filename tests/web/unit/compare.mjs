@@ -4,7 +4,14 @@
 import { parseReference, referenceOf, referenceOfProfile, referenceText } from '../../../web/lib/reference.js';
 import { shapeChange } from '../../../web/tools/compare/columns.js';
 import { mergedCurves, readPlace } from '../../../web/tools/compare/places.js';
-import { barsOf, isPart, siteOf, sitesSentence, toggledCategory, toggledSite } from '../../../web/tools/compare/text.js';
+import {
+  barsOf,
+  isPart,
+  siteOf,
+  sitesSentence,
+  toggledCategory,
+  toggledSite,
+} from '../../../web/tools/compare/text.js';
 
 const side = (place, bytes, indefinite = 10) => ({
   place: place.at(-1),
@@ -18,7 +25,12 @@ export function run({ test, equal }) {
     equal(referenceText({ session: 'aa', module: 'cc', space: 0 }), 'aa//cc/0');
     equal(referenceText({ session: 'aa' }), 'aa');
     equal(parseReference('aa//cc/0/12'), { session: 'aa', host: '', module: 'cc', space: '0', step: '12' });
-    const shown = { session: { id: 'aa', hosts: [{ id: 'h0' }, { id: 'h1' }] }, host: { id: 'h1' }, module: { id: 'cc' }, space: { space: 5 } };
+    const shown = {
+      session: { id: 'aa', hosts: [{ id: 'h0' }, { id: 'h1' }] },
+      host: { id: 'h1' },
+      module: { id: 'cc' },
+      space: { space: 5 },
+    };
     equal(referenceOf(shown, 7), 'aa/h1/cc/5/7');
     equal(referenceOf({ ...shown, host: { id: 'h0' } }), 'aa//cc/5');
     equal(referenceOf({ session: null }), '');
@@ -33,8 +45,17 @@ export function run({ test, equal }) {
     equal(toggledSite('group:7', 8), 'group:8');
     equal(siteOf('group:12 >1MiB'), 12);
     equal(siteOf('subgroup:12'), null);
-    equal(sitesSentence({ counts: { same: 4 }, site_count: 5 }), 'Counts live arrays and code, as pprof -diff_base does; 1 of 5 call sites differs.');
-    const parts = [{ category: 'buffer', group: 0 }, { category: '', group: null }, { category: 'output' }, { category: 'fragmentation' }, { category: '', isTotal: true }];
+    equal(
+      sitesSentence({ counts: { same: 4 }, site_count: 5 }),
+      'Counts live arrays and code, as pprof -diff_base does; 1 of 5 call sites differs.',
+    );
+    const parts = [
+      { category: 'buffer', group: 0 },
+      { category: '', group: null },
+      { category: 'output' },
+      { category: 'fragmentation' },
+      { category: '', isTotal: true },
+    ];
     equal(parts.map(isPart), [true, false, true, false, false]);
   });
 
@@ -49,7 +70,16 @@ export function run({ test, equal }) {
         { label: 'fragmentation', category: 'fragmentation', bytes: 5 },
       ],
     });
-    equal(bars.map(({ from, to }) => [from, to]), [[0, 100], [100, 150], [150, 125], [125, 130], [0, 130]]);
+    equal(
+      bars.map(({ from, to }) => [from, to]),
+      [
+        [0, 100],
+        [100, 150],
+        [150, 125],
+        [125, 130],
+        [0, 130],
+      ],
+    );
   });
 
   test('a category is shown alone, and all again', () => {
@@ -68,7 +98,11 @@ export function run({ test, equal }) {
 
   test('both curves stand over one list of places, and hold between them', () => {
     const data = { axis_length: 9, a: side([1, 4], [20, 50]), b: side([4, 6], [30, 70], 15) };
-    equal(mergedCurves(data), [[0, 1, 4, 6, 9], [10, 20, 50, 50, 50], [15, 15, 30, 70, 70]]);
+    equal(mergedCurves(data), [
+      [0, 1, 4, 6, 9],
+      [10, 20, 50, 50, 50],
+      [15, 15, 30, 70, 70],
+    ]);
     const { a, b, scope } = readPlace(data, 5);
     equal([a.step, a.bytes, b.step, b.bytes, scope], [1, 50, 0, 30, 'scope_4']);
     equal(readPlace(data, 0).a.bytes, 10);

@@ -27,11 +27,16 @@ const words = (parts) => parts.map((part) => (typeof part === 'string' ? part : 
 export function run({ test, equal }) {
   test('a link of the page is read whole, and asks the daemon for just that', () => {
     const state = stateOf(
-      parse('?tool=device_memory&view=top&metric=count&by=file&machinery=1&focus=a&focus=b&tag=device%3DTPU_0(process%3D0,(0,0,0,0))&a=one&b=two'),
+      parse(
+        '?tool=device_memory&view=top&metric=count&by=file&machinery=1&focus=a&focus=b&tag=device%3DTPU_0(process%3D0,(0,0,0,0))&a=one&b=two',
+      ),
     );
     equal([state.view, state.isMachinery, state.filters.focus], ['top', true, ['a', 'b']]);
     const asked = commonParams(state, 'session');
-    equal([asked.profile, asked.base, asked.metric, asked.by, asked.machinery], [['two'], ['one'], 'count', 'file', '1']);
+    equal(
+      [asked.profile, asked.base, asked.metric, asked.by, asked.machinery],
+      [['two'], ['one'], 'count', 'file', '1'],
+    );
     equal(asked.tag, ['device=TPU_0(process=0,(0,0,0,0))']);
   });
 
@@ -39,7 +44,10 @@ export function run({ test, equal }) {
     const state = stateOf(parse('?view=nowhere&by=colour'));
     equal([state.view, state.by], ['flame', 'line']);
     const asked = commonParams(state, 's');
-    equal(Object.entries(asked).filter(([, value]) => value !== '' && value.length !== 0), [['session', 's']]);
+    equal(
+      Object.entries(asked).filter(([, value]) => value !== '' && value.length !== 0),
+      [['session', 's']],
+    );
   });
 
   test('one click shows a profile, the second compares, the third begins anew', () => {
@@ -108,14 +116,25 @@ export function run({ test, equal }) {
   });
 
   test('what is told first is a sentence of its own, or a clause behind a name', () => {
-    const finding = { kind: 'grows', sentence: 'grows 4.0 KiB a step: a_b', parts: ['grows ', { bytes: 4096, text: '4.0 KiB' }, ' a step: ', { name: 'a\u202eb' }], evidence: null };
+    const finding = {
+      kind: 'grows',
+      sentence: 'grows 4.0 KiB a step: a_b',
+      parts: ['grows ', { bytes: 4096, text: '4.0 KiB' }, ' a step: ', { name: 'a\u202eb' }],
+      evidence: null,
+    };
     equal(words(sentenceParts(finding)), 'Grows 4.0 KiB a step: a\u27e8202E\u27e9b.');
     equal(words(clauseParts(finding)), 'grows 4.0 KiB a step: a\u27e8202E\u27e9b');
-    equal([finding, { kind: 'level' }, null].map((each) => Boolean(isGrave(each))), [true, false, false]);
+    equal(
+      [finding, { kind: 'level' }, null].map((each) => Boolean(isGrave(each))),
+      [true, false, false],
+    );
   });
 
   test('the graph says how many of its functions it shows, and which', () => {
-    equal(trimSentence({ nodes: Array(80), node_count: 1204, node_cutoff: 5, percent_base: 1000 }), '80 of 1,204 functions (those above 0.5 %)');
+    equal(
+      trimSentence({ nodes: Array(80), node_count: 1204, node_cutoff: 5, percent_base: 1000 }),
+      '80 of 1,204 functions (those above 0.5 %)',
+    );
     equal(trimSentence({ nodes: Array(3), node_count: 3, node_cutoff: 0, percent_base: 10 }), '3 functions');
   });
 
@@ -126,19 +145,32 @@ export function run({ test, equal }) {
   });
 
   test('stacked parts add up, and a spark line stands on zero', () => {
-    equal(stackUp([{ values: [1, 2] }, { values: [3, -4] }], 2).map((top) => [...top]), [
-      [1, 2],
-      [4, 2],
-    ]);
+    equal(
+      stackUp([{ values: [1, 2] }, { values: [3, -4] }], 2).map((top) => [...top]),
+      [
+        [1, 2],
+        [4, 2],
+      ],
+    );
     equal(sparkPath([0, 2], 10, 12), 'M0 11.0L0.0 11.0L5.0 11.0L5.0 1.0L10.0 1.0L10 11.0Z');
   });
 
   test('columns are as wide as the time to the next, where that can be seen', () => {
-    equal(edgesOf(3, [100, 150, 300]).map((edge) => Number(edge.toFixed(4))), [0, 0.1667, 0.6667, 1], 'the last one as the average');
+    equal(
+      edgesOf(3, [100, 150, 300]).map((edge) => Number(edge.toFixed(4))),
+      [0, 0.1667, 0.6667, 1],
+      'the last one as the average',
+    );
     equal(edgesOf(4, null), [0, 0.25, 0.5, 0.75, 1]);
     equal(edgesOf(2, [5, 5]), [0, 0.5, 1], 'two at one time');
-    equal([areApart([1, 2, 4]), areApart([1, 1, 4]), areApart([4, 2]), areApart([0, 1, 1000]), areApart([7])], [true, false, false, false, false]);
+    equal(
+      [areApart([1, 2, 4]), areApart([1, 1, 4]), areApart([4, 2]), areApart([0, 1, 1000]), areApart([7])],
+      [true, false, false, false, false],
+    );
     const width = 64 + 300;
-    equal([63, 64, 64 + 49, 64 + 51, 64 + 299, 64 + 300].map((x) => columnAt(x, width, edgesOf(3, [100, 150, 300]))), [-1, 0, 0, 1, 2, -1]);
+    equal(
+      [63, 64, 64 + 49, 64 + 51, 64 + 299, 64 + 300].map((x) => columnAt(x, width, edgesOf(3, [100, 150, 300]))),
+      [-1, 0, 0, 1, 2, -1],
+    );
   });
 }

@@ -62,10 +62,14 @@ export function run({ test, equal, truth }) {
       ['Theme: dark', 'The memory of it'],
     );
     equal(match('dark theme', 'Theme: dark') != null, true, 'words in any order');
-    equal(rank('', ['b', 'a'], (text) => text).map(({ item }) => item), ['b', 'a']);
+    equal(
+      rank('', ['b', 'a'], (text) => text).map(({ item }) => item),
+      ['b', 'a'],
+    );
   });
   test('keys are what they print', () => {
-    const key = (key, more = {}) => keyOf({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more });
+    const key = (key, more = {}) =>
+      keyOf({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more });
     equal(key('?', { shiftKey: true }), '?');
     equal(key('N', { shiftKey: true }), 'N');
     equal(key('K', { metaKey: true }), 'Ctrl+k');

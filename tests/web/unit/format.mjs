@@ -17,7 +17,9 @@ export function run({ test, equal, truth }) {
     equal(format.exactBytes(35963086336), '35,963,086,336 B');
   });
   test('sizes print as those of the core: the unit chosen after rounding, ties to the even digit, up to EiB', () => {
-    const cases = readFileSync(new URL('../../fixtures/sizes.txt', import.meta.url), 'utf8').split('\n').filter((line) => /^\d/.test(line));
+    const cases = readFileSync(new URL('../../fixtures/sizes.txt', import.meta.url), 'utf8')
+      .split('\n')
+      .filter((line) => /^\d/.test(line));
     truth(cases.length > 40, 'cases');
     for (const line of cases) {
       const [, size, text] = /^(\d+) (.+)$/.exec(line);
@@ -66,13 +68,19 @@ export function run({ test, equal, truth }) {
     equal(format.splitName('fusion.123'), ['', '', '', 'fusion.123']);
     equal(format.splitName('loop_convert_fusion.123'), ['loop_convert_', '', '', 'fusion.123']);
     equal(format.splitName('dynamic-update-slice.12345678901'), ['dynamic-update-slice', '', '', '.12345678901']);
-    equal(format.splitName('jit(step)/model/layer_7/attention/dot_general'), ['jit(step)/model/', 'layer_7', '/attention/d', 'ot_general']);
+    equal(format.splitName('jit(step)/model/layer_7/attention/dot_general'), [
+      'jit(step)/model/',
+      'layer_7',
+      '/attention/d',
+      'ot_general',
+    ]);
     equal(format.splitName('model/layers_12/mlp'), ['model/lay', '', '', 'ers_12/mlp']);
     equal(format.splitName('bf16[16,2048]{1,0:T(8,128)}'), ['', 'bf16[16,2048]', '{1,0:T(8,128)}', '']);
     equal(format.splitName('f32[8,128]'), ['', '', '', 'f32[8,128]']);
     equal(format.splitName('bf16[8,1024,32000]'), ['bf16[8,1024', '', '', ',32000]'], 'no end of a dimension');
     equal(format.splitName('bf16[16,2048,2048]'), ['bf16[16,', '', '', '2048,2048]']);
-    for (const text of ['a/layer_3/b/c/d/e/f/g.1', '\u{1f600}'.repeat(40), 'x', '']) equal(format.splitName(text).join(''), text);
+    for (const text of ['a/layer_3/b/c/d/e/f/g.1', '\u{1f600}'.repeat(40), 'x', ''])
+      equal(format.splitName(text).join(''), text);
   });
   test('shapes are split from layouts and spoken', () => {
     equal(format.splitShape('bf16[16,2048]{1,0:T(8,128)}'), ['bf16[16,2048]', '{1,0:T(8,128)}']);

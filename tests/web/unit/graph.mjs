@@ -12,7 +12,10 @@ export function run({ test, equal, truth }) {
       ],
       [{ from: 0, to: 1, share: 0.5, text: '38.15 MiB' }],
     );
-    equal(sent.nodes.map((node) => node.name), ['n0', 'n1']);
+    equal(
+      sent.nodes.map((node) => node.name),
+      ['n0', 'n1'],
+    );
     equal(sent.nodes[0].attributes, { width: 2, height: 0.5 });
     equal([sent.edges[0].tail, sent.edges[0].head], ['n0', 'n1']);
     truth(!JSON.stringify(sent).includes('evil'), 'a name went out');
@@ -32,10 +35,13 @@ export function run({ test, equal, truth }) {
       { x: 50, y: 80 },
     ]);
     equal(layout.edges[0].points.length, 4);
-    equal([layout.edges[0].tip, layout.edges[0].label], [
-      { x: 60, y: 60 },
-      { x: 75, y: 48 },
-    ]);
+    equal(
+      [layout.edges[0].tip, layout.edges[0].label],
+      [
+        { x: 60, y: 60 },
+        { x: 75, y: 48 },
+      ],
+    );
   });
 
   test('a box grows and warms with what is its own, and stays readable', () => {

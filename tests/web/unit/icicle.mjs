@@ -48,7 +48,8 @@ const flat = (count) =>
 
 export function run({ test, equal, truth }) {
   test('icicle: the silhouette says how deep the tree is along its width', () => {
-    /* step 0…50 four rows, the rest of fit 50…60 three, load 60…80 three, main's own 80…90 two, ema 90…96, all's own 96…100. */
+    /* step 0…50 four rows, the rest of fit 50…60 three, load 60…80 three, main's own 80…90 two, ema 90…96, all's own
+       96…100. */
     equal(silhouetteOf(small()), { steps: [0, 50, 60, 80, 90, 96], bytes: [4, 3, 3, 2, 2, 1], lastStep: 99, max: 4 });
     equal(silhouetteOf(buildTree({ depth: [0], frame: [0], total: [0], self: [0] })).steps, []);
   });
@@ -69,7 +70,10 @@ export function run({ test, equal, truth }) {
   });
 
   test('rows outside the picture are not drawn', () => {
-    equal(rectangles(small(), { firstRow: 1, lastRow: 2 }).map(([node]) => node), [1, 2, 4, 5]);
+    equal(
+      rectangles(small(), { firstRow: 1, lastRow: 2 }).map(([node]) => node),
+      [1, 2, 4, 5],
+    );
   });
 
   test('frames narrower than two pixels are one, which says how many', () => {
@@ -82,7 +86,10 @@ export function run({ test, equal, truth }) {
   test('no picture holds more rectangles than there is room for', () => {
     const found = rectangles(flat(400), { max: 50 });
     truth(found.length <= 50, `${found.length} rectangles`);
-    equal(found.reduce((sum, [, row, , width]) => sum + (row === 1 ? width : 0), 0), 1000);
+    equal(
+      found.reduce((sum, [, row, , width]) => sum + (row === 1 ? width : 0), 0),
+      1000,
+    );
   });
 
   test('what grew and what shrank both have a width, and fit in their parent', () => {
@@ -105,11 +112,7 @@ export function run({ test, equal, truth }) {
 
   test('the rectangle under the pointer is found, and the nearest one beside a gap', () => {
     const tree = small();
-    const out = visibleRects(
-      tree,
-      { from: 0, to: 100, base: 0, firstRow: 0, lastRow: 9, px: 1000 },
-      makeRects(100),
-    );
+    const out = visibleRects(tree, { from: 0, to: 100, base: 0, firstRow: 0, lastRow: 9, px: 1000 }, makeRects(100));
     equal(out.node[rectAt(out, 899, 1)], 1);
     equal(rectAt(out, 975, 1), -1);
     equal(out.node[rectAt(out, 962, 1, 4)], 5);

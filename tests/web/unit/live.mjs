@@ -3,7 +3,14 @@
 
 import { answer, captureCommand, extentOf, keyOf, second, stateOf } from '../../../web/tools/live/text.js';
 
-const line = (patch = {}) => ({ process: 'rank0.1', device: 'cuda:0', sentence: 'cuda:0: 1 B in use, peak 2 B', at_ms: 1000, has_ended: false, ...patch });
+const line = (patch = {}) => ({
+  process: 'rank0.1',
+  device: 'cuda:0',
+  sentence: 'cuda:0: 1 B in use, peak 2 B',
+  at_ms: 1000,
+  has_ended: false,
+  ...patch,
+});
 const made = (lines, patch = {}) => ({ name: 'run-1', root: '/runs', is_running: true, lines, ...patch });
 
 export function run({ test, equal }) {
@@ -18,7 +25,10 @@ export function run({ test, equal }) {
 
   test('what grows is named, each line of it', () => {
     const growing = line({ growth_sentence: 'cuda:0 of rank0.1 grows 1 B a minute' });
-    equal(second(made([growing, line(), { ...growing, growth_sentence: 'cuda:0 of rank1.1 grows 1 B a minute' }])), 'cuda:0 of rank0.1 grows 1 B a minute. cuda:0 of rank1.1 grows 1 B a minute.');
+    equal(
+      second(made([growing, line(), { ...growing, growth_sentence: 'cuda:0 of rank1.1 grows 1 B a minute' }])),
+      'cuda:0 of rank0.1 grows 1 B a minute. cuda:0 of rank1.1 grows 1 B a minute.',
+    );
     equal(second(made([line(), line()])), 'The fullest of 2 devices; none of them grows.');
     equal(second(made([line()])), '');
   });

@@ -8,7 +8,10 @@ export function run({ test, equal }) {
   test('notes: a link has them in the order of time, whatever their words are', () => {
     const list = withNote(withNote([], 30, ' later: a&b '), 20, '<b>first</b>');
     equal(list, ['20:<b>first</b>', '30:later: a&b']);
-    equal(notesOf(parse(format({ ...emptyRoute(), note: list })).note), [{ at: 20, text: '<b>first</b>' }, { at: 30, text: 'later: a&b' }]);
+    equal(notesOf(parse(format({ ...emptyRoute(), note: list })).note), [
+      { at: 20, text: '<b>first</b>' },
+      { at: 30, text: 'later: a&b' },
+    ]);
   });
 
   test('notes: another one at a time takes its place, an empty one takes it away', () => {

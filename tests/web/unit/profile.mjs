@@ -2,8 +2,23 @@
  * profile.mjs: sentences of the Memory Profile, its axes, and what the URL asks of it. */
 
 import { duration, time } from '../../../web/lib/format.js';
-import { axisWords, byteRange, byteTickLabels, byteTicks, columnsOf, timeLabels } from '../../../web/widgets/timeline_axis.js';
-import { choosePool, distinct, markOf, placesOf, readAt, timelineOf, windowOf } from '../../../web/tools/memory_profile/load.js';
+import {
+  axisWords,
+  byteRange,
+  byteTickLabels,
+  byteTicks,
+  columnsOf,
+  timeLabels,
+} from '../../../web/widgets/timeline_axis.js';
+import {
+  choosePool,
+  distinct,
+  markOf,
+  placesOf,
+  readAt,
+  timelineOf,
+  windowOf,
+} from '../../../web/tools/memory_profile/load.js';
 import { nextMarks, swappedMarks } from '../../../web/lib/marks.js';
 import { changed, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile/state.js';
 import { emptyRoute } from '../../../web/lib/route.js';
@@ -79,7 +94,8 @@ const answer = {
 export function run({ test, equal, truth }) {
   test('what no event tells of is among the live rows where its size puts it', () => {
     const row = (size_bytes) => ({ size_bytes });
-    const places = (lead, first, sort = '-size', count = first.length) => placesOf(lead.map(row), first.map(row), count, sort).map(({ before }) => before);
+    const places = (lead, first, sort = '-size', count = first.length) =>
+      placesOf(lead.map(row), first.map(row), count, sort).map(({ before }) => before);
     equal(places([545, 8], [552, 545]), [2, 2]);
     equal(places([600, 545, 8], [552, 545, 1]), [0, 2, 2]);
     equal(places([8], [552, 545], '-size', 900), [900], 'what did not come yet is not smaller than what came');
@@ -98,7 +114,15 @@ export function run({ test, equal, truth }) {
       '12 allocations and 1 free; 3 allocations never freed. The highest since the program began: 72.00 GiB.',
     );
     equal(
-      textOf(say.answer({ ...pool, memory: '2', capacity_bytes: null, is_peak_free_in_pieces: false, peak: { ...peak, fragmentation: 0, step: null } })),
+      textOf(
+        say.answer({
+          ...pool,
+          memory: '2',
+          capacity_bytes: null,
+          is_peak_free_in_pieces: false,
+          peak: { ...peak, fragmentation: 0, step: null },
+        }),
+      ),
       'TPU 2 reached 70.10 GiB at 812.4 ms.',
     );
   });
@@ -117,12 +141,25 @@ export function run({ test, equal, truth }) {
   });
 
   test('growth says what grows, how fast and in how many steps', () => {
-    const row = { slope_bytes_per_step: MIB, grown_count: 20, shrunk_count: 0, step_count: 20, first_bytes: 0, last_bytes: 20 * MIB };
+    const row = {
+      slope_bytes_per_step: MIB,
+      grown_count: 20,
+      shrunk_count: 0,
+      step_count: 20,
+      first_bytes: 0,
+      last_bytes: 20 * MIB,
+    };
     equal(say.growthWords({ ...row, verdict: 'grows' }, 'step'), 'grows 1.00 MiB a step, 20 of 20 steps');
     equal(say.growthWords({ ...row, verdict: 'grows' }, 'launch'), 'grows 1.00 MiB a launch, 20 of 20 launches');
     equal(say.growthWords({ ...row, verdict: 'steps_once' }, 'step'), 'steps once: +20.00 MiB and then level');
     equal(
-      textOf(say.growthAnswer({ boundary: 'step', whole: { ...row, verdict: 'steady' }, rows: [{ ...row, op: 'append', verdict: 'grows' }] })),
+      textOf(
+        say.growthAnswer({
+          boundary: 'step',
+          whole: { ...row, verdict: 'steady' },
+          rows: [{ ...row, op: 'append', verdict: 'grows' }],
+        }),
+      ),
       'In use at step boundaries: steady over 20 steps. First: append grows 1.00 MiB a step, 20 of 20 steps.',
     );
   });
@@ -186,11 +223,56 @@ export function run({ test, equal, truth }) {
   });
 
   test('the URL names moment, range, window, marks, event and tab; what it leaves out is the peak and all', () => {
-    const route = { ...emptyRoute(), time: 5, from: 1, to: 9, sel: '2-4', a: '3', b: 'x', note: ['7:here', 'x'], pin: { kind: 'e', id: '12' }, view: 'growth' };
+    const route = {
+      ...emptyRoute(),
+      time: 5,
+      from: 1,
+      to: 9,
+      sel: '2-4',
+      a: '3',
+      b: 'x',
+      note: ['7:here', 'x'],
+      pin: { kind: 'e', id: '12' },
+      view: 'growth',
+    };
     const wanted = wantedOf(route, pool);
-    equal(wanted, { time: 5, from: 1, to: 9, window: [2, 4], a: 3, b: null, notes: [{ at: 7, text: 'here' }], pin: 'e:12', beside: null, view: 'growth', isEnd: false, stack: '', isFree: true, isFragmentation: true });
-    equal(wantedOf(emptyRoute(), pool), { time: null, from: null, to: null, window: null, a: null, b: null, notes: [], pin: null, beside: null, view: 'live', isEnd: false, stack: '', isFree: true, isFragmentation: true });
-    equal(wantedOf({ ...emptyRoute(), view: 'growth' }, { ...pool, end: { block_count: 1 } }).view, 'live', 'without a history nothing grows');
+    equal(wanted, {
+      time: 5,
+      from: 1,
+      to: 9,
+      window: [2, 4],
+      a: 3,
+      b: null,
+      notes: [{ at: 7, text: 'here' }],
+      pin: 'e:12',
+      beside: null,
+      view: 'growth',
+      isEnd: false,
+      stack: '',
+      isFree: true,
+      isFragmentation: true,
+    });
+    equal(wantedOf(emptyRoute(), pool), {
+      time: null,
+      from: null,
+      to: null,
+      window: null,
+      a: null,
+      b: null,
+      notes: [],
+      pin: null,
+      beside: null,
+      view: 'live',
+      isEnd: false,
+      stack: '',
+      isFree: true,
+      isFragmentation: true,
+    });
+    equal(
+      wantedOf({ ...emptyRoute(), view: 'growth' }, { ...pool, end: { block_count: 1 } }).view,
+      'live',
+      'without a history nothing grows',
+    );
     equal(wantedOf({ ...emptyRoute(), hide: ['free'] }, pool).isFree, false);
     equal(wantedOf(emptyRoute(), { ...pool, min_bytes: 70 * GIB }).isFree, false, 'a flat line fills the height');
     equal(rangeOf({ from: -5, to: 200 }, [0, 100]), [0, 100]);

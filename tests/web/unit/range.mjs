@@ -31,7 +31,12 @@ export function run({ test, equal, truth }) {
   });
 
   const box = (id, from, to, low, high) => ({ id, from, to, low_bytes: low, high_bytes: high });
-  const columns = arrange([box('c', 50, 60, 0, 10), box('a', 0, 100, 20, 30), box('b', 10, 20, 0, 10), box(null, 70, 90, 0, 8)]);
+  const columns = arrange([
+    box('c', 50, 60, 0, 10),
+    box('a', 0, 100, 20, 30),
+    box('b', 10, 20, 0, 10),
+    box(null, 70, 90, 0, 8),
+  ]);
 
   test('the rectangle under a point is found, however long one before it lives', () => {
     const id = (step, byte, near = 0.001) => {
@@ -44,12 +49,15 @@ export function run({ test, equal, truth }) {
   });
   test('the hit test agrees with a plain search over ten thousand rectangles', () => {
     const many = [];
-    for (let at = 0; at < 10000; at++) many.push(box(String(at), (at * 37) % 5000, ((at * 37) % 5000) + 1 + (at % 41), at * 10, at * 10 + 9));
+    for (let at = 0; at < 10000; at++)
+      many.push(box(String(at), (at * 37) % 5000, ((at * 37) % 5000) + 1 + (at % 41), at * 10, at * 10 + 9));
     const made = arrange(many);
     for (let at = 0; at < 500; at++) {
       const [step, byte] = [((at * 61) % 5000) + 0.5, ((at * 997) % 10000) * 10 + 5];
       const found = rectangleAt(made, step, byte, 1e-9, 1e-9);
-      const plain = many.find((each) => step >= each.from && step <= each.to && byte >= each.low_bytes && byte <= each.high_bytes);
+      const plain = many.find(
+        (each) => step >= each.from && step <= each.to && byte >= each.low_bytes && byte <= each.high_bytes,
+      );
       equal(found < 0 ? null : made.items[found].id, plain?.id ?? null);
     }
   });
@@ -63,12 +71,24 @@ export function run({ test, equal, truth }) {
       100,
       1,
     );
-    equal(bands.map(({ item, y, height }) => [item.id, y, height]), [['2', 0, 60], ['3', 60, 30], ['1', 90, 10]]);
+    equal(
+      bands.map(({ item, y, height }) => [item.id, y, height]),
+      [
+        ['2', 0, 60],
+        ['3', 60, 30],
+        ['1', 90, 10],
+      ],
+    );
     equal([bandAt(bands, 0), bandAt(bands, 59), bandAt(bands, 60), bandAt(bands, 99)], [0, 0, 1, 2]);
     truth(bandsOf([], 100, 1).length === 0, 'bands of nothing');
   });
   test('where all in view is above the capacity all of it is, without a line', () => {
-    const plot = (low, high) => ({ top: 34, height: 100, view: { low, high }, y: (byte) => 134 - (100 * (byte - low)) / (high - low) });
+    const plot = (low, high) => ({
+      top: 34,
+      height: 100,
+      view: { low, high },
+      y: (byte) => 134 - (100 * (byte - low)) / (high - low),
+    });
     equal(cutOf(plot(0, 200), 150), { height: 25, hasLine: true });
     equal(cutOf(plot(150, 250), 150), { height: 100, hasLine: false });
     equal(cutOf(plot(200, 300), 150), { height: 100, hasLine: false });

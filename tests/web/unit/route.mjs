@@ -6,10 +6,7 @@ import { choose, emptyRoute, format, isSamePlace, parse } from '../../../web/lib
 export function run({ test, equal }) {
   test('defaults are left out of the link', () => {
     equal(format(emptyRoute()), '');
-    equal(
-      format({ ...emptyRoute(), session: 'abc', pin: { kind: 'b', id: '1498' } }),
-      '?session=abc&pin=b:1498',
-    );
+    equal(format({ ...emptyRoute(), session: 'abc', pin: { kind: 'b', id: '1498' } }), '?session=abc&pin=b:1498');
   });
   test('a link and its state give each other', () => {
     for (const link of [
@@ -38,14 +35,7 @@ export function run({ test, equal }) {
     equal(parse(`?session=${'x'.repeat(5000)}`).session, '');
   });
   test('choosing a level forgets the levels below and the pin', () => {
-    const route = {
-      ...emptyRoute(),
-      session: 's',
-      host: 'h',
-      module: 'm',
-      space: 1,
-      pin: { kind: 'b', id: '1' },
-    };
+    const route = { ...emptyRoute(), session: 's', host: 'h', module: 'm', space: 1, pin: { kind: 'b', id: '1' } };
     equal(format(choose(route, 'module', 'n')), '?session=s&host=h&module=n');
     equal(format(choose(route, 'session', 't')), '?session=t');
     equal(format(choose(route, 'space', 0)), '?session=s&host=h&module=m&space=0');

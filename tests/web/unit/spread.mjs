@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * spread.mjs: values that share a pixel are drawn from the smallest to the largest, not as a block up to the largest. */
+ * spread.mjs: values that share a pixel are drawn from the smallest to the largest, not as a block up to the largest.
+ * */
 
 import { curveOf } from '../../../web/tools/memory_viewer/load.js';
 import { overviewOf, timelineOf } from '../../../web/tools/memory_profile/load.js';
@@ -37,8 +38,20 @@ const answer = (isThinned, more = {}) => ({
 export function run({ test, equal }) {
   test('each part has its smallest and its largest value, and no value of its neighbours', () => {
     const { lowAt, highAt } = spread(TIMES, SAW, [0, 800], 8);
-    equal(taken(SAW, lowAt.filter((_, at) => at % 4 === 0)), [2, 2, 2, 2, 2, 2, 2, 52]);
-    equal(taken(SAW, highAt.filter((_, at) => at % 4 === 0)), [40, 40, 40, 40, 40, 40, 40, 90]);
+    equal(
+      taken(
+        SAW,
+        lowAt.filter((_, at) => at % 4 === 0),
+      ),
+      [2, 2, 2, 2, 2, 2, 2, 52],
+    );
+    equal(
+      taken(
+        SAW,
+        highAt.filter((_, at) => at % 4 === 0),
+      ),
+      [40, 40, 40, 40, 40, 40, 40, 90],
+    );
   });
 
   test('parts begin where those of the daemon begin, also where steps do not divide by them', () => {
@@ -50,22 +63,52 @@ export function run({ test, equal }) {
 
   test('what a pixel reached is not held over the empty ones behind it', () => {
     const { lowAt, highAt } = spread([0, 1, 2, 50, 51, 90, 91], [1, 9, 3, 8, 4, 2, 7], [0, 200], 20);
-    equal([lowAt, highAt], [[0, 0, 2, 4, 4, 5, 6], [1, 1, 2, 3, 4, 6, 6]]);
-    equal(spread([0, 1, 12], [9, 1, 5], [0, 20], 2), { lowAt: [1, 1, 2], highAt: [0, 0, 2] }, 'the next part has values');
+    equal(
+      [lowAt, highAt],
+      [
+        [0, 0, 2, 4, 4, 5, 6],
+        [1, 1, 2, 3, 4, 6, 6],
+      ],
+    );
+    equal(
+      spread([0, 1, 12], [9, 1, 5], [0, 20], 2),
+      { lowAt: [1, 1, 2], highAt: [0, 0, 2] },
+      'the next part has values',
+    );
   });
 
   test('events that share a pixel: solid to the lowest, pale to the highest; else one area', () => {
     const shown = timelineOf(answer(true), { range: [0, 800], isFree: false, width: 8 });
-    equal(shown.layers.map(({ isPale, values }) => [isPale, Math.max(...values.slice(0, 28)), values[31]]), [[true, 40, 90], [false, 2, 52]]);
+    equal(
+      shown.layers.map(({ isPale, values }) => [isPale, Math.max(...values.slice(0, 28)), values[31]]),
+      [
+        [true, 40, 90],
+        [false, 2, 52],
+      ],
+    );
     const all = timelineOf(answer(false), { range: [0, 800], isFree: false, width: 8 });
-    equal(all.layers.map(({ isPale, values }) => [isPale, Math.max(...values.slice(0, 28))]), [[false, 40]]);
+    equal(
+      all.layers.map(({ isPale, values }) => [isPale, Math.max(...values.slice(0, 28))]),
+      [[false, 40]],
+    );
   });
 
   test('bands are those of the lowest and those of the highest event of a pixel', () => {
     const half = SAW.map((value) => value / 2);
-    const stacked = { by: 'category', bands: ['parameter', 'workspace'].map((label) => ({ kind: 'group', label, before_bytes: 0, bytes: half })) };
+    const stacked = {
+      by: 'category',
+      bands: ['parameter', 'workspace'].map((label) => ({ kind: 'group', label, before_bytes: 0, bytes: half })),
+    };
     const { layers } = timelineOf(answer(true, { stacked }), { range: [0, 800], isFree: false, width: 8 });
-    equal(layers.map(({ isPale, values }) => [isPale, values[0]]), [[true, 40], [true, 20], [false, 2], [false, 1]]);
+    equal(
+      layers.map(({ isPale, values }) => [isPale, values[0]]),
+      [
+        [true, 40],
+        [true, 20],
+        [false, 2],
+        [false, 1],
+      ],
+    );
   });
 
   test('the whole run in small has the lowest of each part too', () => {
@@ -79,6 +122,9 @@ export function run({ test, equal }) {
   });
 
   test('a pale tone is nearer to the ground', () => {
-    equal([paleTone('#000000', '#FFFFFF'), paleTone('#FFFFFF', '#000000'), paleTone('red', '#000000')], ['#949494', '#6b6b6b', 'red']);
+    equal(
+      [paleTone('#000000', '#FFFFFF'), paleTone('#FFFFFF', '#000000'), paleTone('red', '#000000')],
+      ['#949494', '#6b6b6b', 'red'],
+    );
   });
 }

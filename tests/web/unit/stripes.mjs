@@ -15,20 +15,35 @@ const curve = () => ({
   ],
 });
 const buffer = (id, from, to, bytes = 4) => ({ id, name: id, bytes, category: 'workspace', from, to });
-const topAt = (bands, at) => Math.max(...bands.filter(({ first, high }) => at >= first && at < first + high.length).map(({ first, high }) => high[at - first]));
+const topAt = (bands, at) =>
+  Math.max(
+    ...bands
+      .filter(({ first, high }) => at >= first && at < first + high.length)
+      .map(({ first, high }) => high[at - first]),
+  );
 
 export function run({ test, equal, truth }) {
   test('all stripes together are as high as the line at every step, in whatever order they come', () => {
     for (const items of [[], [buffer('a', 1, 4)], [buffer('b', 2, 5), buffer('a', 1, 4)]]) {
       const bands = layStripes(curve(), items);
-      equal(STEPS.map((at) => topAt(bands, at)), [10, 14, 18, 19, 14, 10]);
-      for (const { low, high } of bands) truth(low.every((value, at) => value <= high[at]), 'a stripe stands on its head');
+      equal(
+        STEPS.map((at) => topAt(bands, at)),
+        [10, 14, 18, 19, 14, 10],
+      );
+      for (const { low, high } of bands)
+        truth(
+          low.every((value, at) => value <= high[at]),
+          'a stripe stands on its head',
+        );
     }
   });
 
   test('what is always there lies below, then the oldest; a place belongs to the stripe that is there', () => {
     const bands = layStripes(curve(), [buffer('b', 2, 5), buffer('a', 1, 4)]);
-    equal(bands.map(({ item, category }) => item?.id ?? category), ['parameter', 'a', 'b', 'workspace']);
+    equal(
+      bands.map(({ item, category }) => item?.id ?? category),
+      ['parameter', 'a', 'b', 'workspace'],
+    );
     const shown = { steps: STEPS, stripes: bands };
     const idAt = (step, byte) => bandAt(shown, step, byte)?.item?.id ?? null;
     equal([idAt(1, 11), idAt(2, 15), idAt(3, 15), idAt(4, 11)], ['a', 'b', 'b', 'b']);
@@ -46,9 +61,16 @@ export function run({ test, equal, truth }) {
     const items = Array.from({ length: 12 }, (_, at) => buffer(`large ${at}`, at, 24 - at, 64));
     const between = Array.from({ length: 12 }, (_, at) => buffer(`small ${at}`, at, 20, 1));
     const steps = Array.from({ length: 24 }, (_, at) => at);
-    const values = steps.map((step) => [...items, ...between].reduce((sum, { from, to, bytes }) => sum + (step >= from && step < to ? bytes : 0), 0));
-    const large = layStripes({ steps, stack: [{ name: 'workspace', values }] }, [...items, ...between]).filter(({ item }) => item?.bytes === 64);
-    equal(large.map(({ isSecond }) => isSecond), large.map((_, at) => at % 2 === 1));
+    const values = steps.map((step) =>
+      [...items, ...between].reduce((sum, { from, to, bytes }) => sum + (step >= from && step < to ? bytes : 0), 0),
+    );
+    const large = layStripes({ steps, stack: [{ name: 'workspace', values }] }, [...items, ...between]).filter(
+      ({ item }) => item?.bytes === 64,
+    );
+    equal(
+      large.map(({ isSecond }) => isSecond),
+      large.map((_, at) => at % 2 === 1),
+    );
   });
 
   test('the second tone goes away from its ink', () => {

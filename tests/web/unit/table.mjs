@@ -4,7 +4,16 @@
 import { sortRows, nextSort, sortOf } from '../../../web/widgets/table_sort.js';
 import { groupsOf, wayOf } from '../../../web/tools/oom/grouping.js';
 import { tableOf, tabSeparated } from '../../../web/lib/export.js';
-import { groupedRows, localRows, naturalOf, pagedRows, revealed, scrollOf, TALLEST_PX, windowOf } from '../../../web/widgets/table_rows.js';
+import {
+  groupedRows,
+  localRows,
+  naturalOf,
+  pagedRows,
+  revealed,
+  scrollOf,
+  TALLEST_PX,
+  windowOf,
+} from '../../../web/widgets/table_rows.js';
 
 const size = (count, rowPx = 28, viewPx = 280) => ({ count, rowPx, viewPx });
 const heightOf = ({ from, to, beforePx, afterPx }, rowPx = 28) => beforePx + (to - from) * rowPx + afterPx;
@@ -13,19 +22,62 @@ const NAME = { sortKey: 'name', value: (row) => row.name };
 
 export function run({ test, equal, truth }) {
   test('listed buffers are grouped by what they have in common; a single one stays itself', () => {
-    const row = (id, size, shape, more = {}) => ({ id, list: 'buffers', keys: [id], size_bytes: size, shape, source_file: null, source_line: null, name: id, ...more });
-    const rows = [row('a', 4, 'f32[1]'), row('b', 2, 'f32[2]'), row('c', 4, 'f32[1]', { category: 'output' }), row('d', null, 'f32[1]')];
+    const row = (id, size, shape, more = {}) => ({
+      id,
+      list: 'buffers',
+      keys: [id],
+      size_bytes: size,
+      shape,
+      source_file: null,
+      source_line: null,
+      name: id,
+      ...more,
+    });
+    const rows = [
+      row('a', 4, 'f32[1]'),
+      row('b', 2, 'f32[2]'),
+      row('c', 4, 'f32[1]', { category: 'output' }),
+      row('d', null, 'f32[1]'),
+    ];
     const output = row('e', 4, 'f32[1]', { label: 'Output 0' });
-    const brief = (groups) => groups.map(({ id, count, size_bytes: size, each_bytes: each, isSingle = false }) => [isSingle ? id : '', count, size, each]);
-    equal(brief(groupsOf([...rows, row('f', 4, 'f32[1]')], '')), [['', 2, 8, 4], ['b', 1, 2, 2], ['c', 1, 4, 4], ['d', 1, null, null]]);
-    equal(brief(groupsOf([...rows, output], 'shape')), [['', 3, 8, null], ['b', 1, 2, 2], ['e', 1, 4, 4]], 'an output may lie in an argument');
-    equal(brief(groupsOf(rows, 'shape')), [['', 3, 8, null], ['b', 1, 2, 2]]);
+    const brief = (groups) =>
+      groups.map(({ id, count, size_bytes: size, each_bytes: each, isSingle = false }) => [
+        isSingle ? id : '',
+        count,
+        size,
+        each,
+      ]);
+    equal(brief(groupsOf([...rows, row('f', 4, 'f32[1]')], '')), [
+      ['', 2, 8, 4],
+      ['b', 1, 2, 2],
+      ['c', 1, 4, 4],
+      ['d', 1, null, null],
+    ]);
+    equal(
+      brief(groupsOf([...rows, output], 'shape')),
+      [
+        ['', 3, 8, null],
+        ['b', 1, 2, 2],
+        ['e', 1, 4, 4],
+      ],
+      'an output may lie in an argument',
+    );
+    equal(brief(groupsOf(rows, 'shape')), [
+      ['', 3, 8, null],
+      ['b', 1, 2, 2],
+    ]);
     equal(groupsOf(rows, 'shape')[0].name, null, 'names that differ are no name');
     equal(groupsOf(rows, 'shape')[0].keys, ['a', 'c', 'd']);
-    equal(brief(groupsOf(rows, 'category')), [['', 3, 6, null], ['c', 1, 4, 4]]);
+    equal(brief(groupsOf(rows, 'category')), [
+      ['', 3, 6, null],
+      ['c', 1, 4, 4],
+    ]);
     equal(groupsOf(rows, 'none'), null);
     equal(wayOf('layer'), '', 'what another table is grouped by is as nothing said');
-    const source = groupedRows({ groups: localRows(groupsOf(rows, 'shape')), membersOf: ({ rows: members }) => localRows(members) });
+    const source = groupedRows({
+      groups: localRows(groupsOf(rows, 'shape')),
+      membersOf: ({ rows: members }) => localRows(members),
+    });
     source.toggle(1);
     equal([source.count, source.at(1).isGroup], [2, false], 'a single row does not open');
     source.toggle(0);
@@ -71,7 +123,12 @@ export function run({ test, equal, truth }) {
     equal(sortOf('-size', NAME), { direction: null, rank: -1 });
   });
   test('rows that are here are sorted by two keys, the unknown last', () => {
-    const rows = [{ size: 1, name: 'b' }, { size: null, name: 'a' }, { size: 2, name: 'c' }, { size: 1, name: 'a' }];
+    const rows = [
+      { size: 1, name: 'b' },
+      { size: null, name: 'a' },
+      { size: 2, name: 'c' },
+      { size: 1, name: 'a' },
+    ];
     equal(
       sortRows(rows, '-size,name', [SIZE, NAME]).map((row) => `${row.size}${row.name}`),
       ['2c', '1a', '1b', 'nulla'],
@@ -102,7 +159,11 @@ export function run({ test, equal, truth }) {
   });
   test('groups open to their members, and close again', () => {
     const source = groupedRows({
-      groups: localRows([{ id: 'g:a', n: 2 }, { id: 'g:b', n: 3 }, { id: 'g:c', n: 1 }]),
+      groups: localRows([
+        { id: 'g:a', n: 2 },
+        { id: 'g:b', n: 3 },
+        { id: 'g:c', n: 1 },
+      ]),
       membersOf: (group) => localRows(Array.from({ length: group.n }, (_, at) => ({ id: `${group.id}${at}` }))),
     });
     const ids = () => Array.from({ length: source.count }, (_, at) => source.at(at).id);
@@ -121,11 +182,12 @@ export function run({ test, equal, truth }) {
       { copy: ['name', (row) => row.name] },
       { title: 'not copied' },
     ];
-    const rows = [{ size: 35963086336, name: '=cmd|x' }, { size: -1, name: 'a\tb' }, { size: null, name: '-x' }];
-    equal(
-      tabSeparated(columns, rows),
-      "size_bytes\tname\n35963086336\t'=cmd|x\n-1\ta\u2409b\n\t'-x",
-    );
+    const rows = [
+      { size: 35963086336, name: '=cmd|x' },
+      { size: -1, name: 'a\tb' },
+      { size: null, name: '-x' },
+    ];
+    equal(tabSeparated(columns, rows), "size_bytes\tname\n35963086336\t'=cmd|x\n-1\ta\u2409b\n\t'-x");
     equal(tableOf(columns, rows.slice(0, 1)), {
       columns: [
         { key: 'size_bytes', title: 'size_bytes', isSource: undefined },

@@ -13,7 +13,12 @@ const overlap = (a, b) =>
 
 /* all 100 → attention 80 (→ scores 60, 20 of its own), mlp 20 (→ dot 20 (→ wi 20)). */
 const small = () =>
-  buildTree({ depth: [0, 1, 2, 1, 2, 3], frame: [0, 1, 2, 3, 4, 5], total: [100, 80, 60, 20, 20, 20], self: [0, 20, 60, 0, 0, 20] });
+  buildTree({
+    depth: [0, 1, 2, 1, 2, 3],
+    frame: [0, 1, 2, 3, 4, 5],
+    total: [100, 80, 60, 20, 20, 20],
+    self: [0, 20, 60, 0, 0, 20],
+  });
 
 export function run({ test, equal, truth }) {
   test('areas fill the box, each as large as it should be, near to squares', () => {

@@ -3,15 +3,7 @@
 
 import { byteLabels } from '../../../web/widgets/curve_marks.js';
 import { readAt } from '../../../web/widgets/readings.js';
-import {
-  askedWidth,
-  barAt,
-  barOf,
-  dataShare,
-  joinMerged,
-  layOut,
-  runsOf,
-} from '../../../web/widgets/strips_layout.js';
+import { askedWidth, barAt, barOf, dataShare, joinMerged, layOut, runsOf } from '../../../web/widgets/strips_layout.js';
 import { answer } from '../../../web/tools/memory_viewer/answer.js';
 import { culpritParts, madeOf, waste } from '../../../web/tools/memory_viewer/text.js';
 import { createRecords } from '../../../web/tools/memory_viewer/load.js';
@@ -21,7 +13,14 @@ const GIB = 1024 ** 3;
 const space = {
   name: 'HBM',
   total_bytes: 35963086336,
-  fit: { word: 'capacity not known', parts: [['Needs ', null, null], ['33.49 GiB', 35963086336, 'needed'], [' of HBM; capacity not known.', null, null]].map(([text, bytes, role]) => ({ text, bytes, role })) },
+  fit: {
+    word: 'capacity not known',
+    parts: [
+      ['Needs ', null, null],
+      ['33.49 GiB', 35963086336, 'needed'],
+      [' of HBM; capacity not known.', null, null],
+    ].map(([text, bytes, role]) => ({ text, bytes, role })),
+  },
   peak_bytes: 35869978624,
   peak_step: 376,
   step_count: 1018,
@@ -36,8 +35,7 @@ const space = {
   replay_error: null,
   scoped_vmem_bytes: null,
 };
-const textOf = (parts) =>
-  parts.map((part) => (typeof part === 'string' ? part : (part.text ?? part.name))).join('');
+const textOf = (parts) => parts.map((part) => (typeof part === 'string' ? part : (part.text ?? part.name))).join('');
 const bar = (id, bytes, padding = 0, extra = {}) => ({
   id,
   count: 1,
@@ -81,8 +79,14 @@ export function run({ test, equal }) {
     );
     equal(waste({ ...space, total_bytes: 10, peak_bytes: 12 })[1].word, 'peak above the total');
   });
-  test('the sentence on what fills the memory is the daemon\'s', () => {
-    const sentence = ['144 \u00d7 ', { bytes: 36 * 1024 ** 2, text: '36.00 MiB' }, ' ', { name: 'f32[1536,6144]' }, ' are 29 % of the peak.'];
+  test("the sentence on what fills the memory is the daemon's", () => {
+    const sentence = [
+      '144 \u00d7 ',
+      { bytes: 36 * 1024 ** 2, text: '36.00 MiB' },
+      ' ',
+      { name: 'f32[1536,6144]' },
+      ' are 29 % of the peak.',
+    ];
     equal(textOf(culpritParts({ culprit: { sentence } })), '144 \u00d7 36.00 MiB f32[1536,6144] are 29 % of the peak.');
     equal(culpritParts({ culprit: null }), []);
   });
@@ -117,14 +121,7 @@ export function run({ test, equal }) {
   test('the pointer snaps to the nearest bar within 4 px', () => {
     const rects = layOut([bar(1, 500), bar(2, 500)], 'program', 100, 1);
     equal(
-      [
-        barAt(rects, 0),
-        barAt(rects, 48),
-        barAt(rects, 51),
-        barAt(rects, 103),
-        barAt(rects, 105),
-        barAt([], 3),
-      ],
+      [barAt(rects, 0), barAt(rects, 48), barAt(rects, 51), barAt(rects, 103), barAt(rects, 105), barAt([], 3)],
       [0, 0, 1, 1, -1, -1],
     );
   });
@@ -147,29 +144,22 @@ export function run({ test, equal }) {
     );
     const rects = layOut(joined, 'size', 100, 1);
     equal(barOf(rects, 'x', 9), 1);
-    const rows = [{ id: 1, ranks: { size: 0 } }, { id: 'x', ranks: { size: 14 } }];
+    const rows = [
+      { id: 1, ranks: { size: 0 } },
+      { id: 'x', ranks: { size: 14 } },
+    ];
     equal(runsOf(rects, 'size', rows).length, 2);
     equal(runsOf(rects, 'size', rows, true), [{ x: rects[0].x, width: rects[0].width }]); /* a rank among others */
     equal(dataShare(bar(1, 100, 25)), 0.75);
     equal([askedWidth(1), askedWidth(64), askedWidth(65)], [64, 64, 128]);
   });
   test('a curve is read where it is constant, and only where it is known', () => {
-    const data = {
-      from: 0,
-      to: 9,
-      steps: [0, 3, 6],
-      bytes: [1, 5, 2],
-      unpadded: [1, 4, 2],
-      isThinned: false,
-    };
+    const data = { from: 0, to: 9, steps: [0, 3, 6], bytes: [1, 5, 2], unpadded: [1, 4, 2], isThinned: false };
     equal(
       [readAt(data, 4).bytes, readAt(data, 4).change, readAt(data, 3).change, readAt(data, 0).change],
       [5, 0, 4, null],
     );
-    equal(
-      [readAt({ ...data, isThinned: true }, 4).step, readAt({ ...data, isThinned: true }, 4).change],
-      [3, null],
-    );
+    equal([readAt({ ...data, isThinned: true }, 4).step, readAt({ ...data, isThinned: true }, 4).change], [3, null]);
   });
   test('a name that is known whole stays whole when a bar has it cut, and gives way to the whole of it', () => {
     const records = createRecords(() => {});

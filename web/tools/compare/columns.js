@@ -37,7 +37,14 @@ const place = (row) => (row.isGroup ? (row.scope ?? row.b_name ?? row.a_name ?? 
 
 /* "24 × layer_{i}/mlp": how many a row stands for. */
 const named = (row) =>
-  row.isGroup && row.count > 1 ? el('span', { class: 'compare-named' }, el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0`), name(place(row))) : name(place(row));
+  row.isGroup && row.count > 1
+    ? el(
+        'span',
+        { class: 'compare-named' },
+        el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0`),
+        name(place(row)),
+      )
+    : name(place(row));
 
 function source(row) {
   const text = baseName(row.source);
@@ -54,10 +61,34 @@ export function columnsOf({ columns, groups }, roomRem) {
     b: { in: unit, width: 5.25, cell: size(unit, 'b_bytes') },
     match: { width: 6.5, cell: (row) => row.key_words },
     /* What tells rows apart has the width that is left. */
-    scope: { card: 'title', min: 17, wide: TWIST_REM + roomFor(groups.map((row) => `${row.count > 1 ? `${count(row.count)} × ` : ''}${place(row)}`)), isTree: true, value: place, cell: named, copy: ['scope', (row) => row.op_name ?? ''] },
-    shape: { width: 10.5, wide: roomFor(groups.map((row) => shapeChange(row.a_shape, row.b_shape))), card: 'line', value: (row) => shapeChange(row.a_shape, row.b_shape), cell: shapes },
-    line: { width: 7, wide: roomFor(groups.map((row) => baseName(row.source))), isSource: true, card: 'line', cell: source },
-    cat: { width: 9.75, isHidden: roomRem < ALL_REM, cell: (row) => [swatch(row.category), categoryWord(row.category)] },
+    scope: {
+      card: 'title',
+      min: 17,
+      wide: TWIST_REM + roomFor(groups.map((row) => `${row.count > 1 ? `${count(row.count)} × ` : ''}${place(row)}`)),
+      isTree: true,
+      value: place,
+      cell: named,
+      copy: ['scope', (row) => row.op_name ?? ''],
+    },
+    shape: {
+      width: 10.5,
+      wide: roomFor(groups.map((row) => shapeChange(row.a_shape, row.b_shape))),
+      card: 'line',
+      value: (row) => shapeChange(row.a_shape, row.b_shape),
+      cell: shapes,
+    },
+    line: {
+      width: 7,
+      wide: roomFor(groups.map((row) => baseName(row.source))),
+      isSource: true,
+      card: 'line',
+      cell: source,
+    },
+    cat: {
+      width: 9.75,
+      isHidden: roomRem < ALL_REM,
+      cell: (row) => [swatch(row.category), categoryWord(row.category)],
+    },
     count: { width: 4, isHidden: true },
     state: { width: 5, isHidden: true },
   });

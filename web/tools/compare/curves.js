@@ -80,11 +80,16 @@ function drawingOf(state) {
       ctx,
       bbox,
       valToPos: (value, axis) =>
-        axis === 'x' ? bbox.left + (bbox.width * (value - from)) / Math.max(1, to - from) : bbox.top + bbox.height * (1 - value / top),
+        axis === 'x'
+          ? bbox.left + (bbox.width * (value - from)) / Math.max(1, to - from)
+          : bbox.top + bbox.height * (1 - value / top),
     };
     const splits = byteSplits(top, bbox.height);
     paintByteAxis(u, splits, byteLabels(splits));
-    for (const [at, [colour, dash]] of [[SIDE_TONES[0], []], [SIDE_TONES[1], [4, 3]]].entries()) {
+    for (const [at, [colour, dash]] of [
+      [SIDE_TONES[0], []],
+      [SIDE_TONES[1], [4, 3]],
+    ].entries()) {
       const points = stepped(u, { x: state.columns[0], end: to, from, to }, state.columns[at + 1]);
       if (!points.length) continue;
       if (!at) fillBelow(ctx, points, bbox.top + bbox.height, token('area'));
@@ -97,10 +102,25 @@ function drawingOf(state) {
     }
     paintMarks(u, state, 1);
   };
-  return { width, height, paint, legend: [{ word: 'A', colour: token(SIDE_TONES[0]), kind: 'line' }, { word: 'B', colour: token(SIDE_TONES[1]), kind: 'dashed' }] };
+  return {
+    width,
+    height,
+    paint,
+    legend: [
+      { word: 'A', colour: token(SIDE_TONES[0]), kind: 'line' },
+      { word: 'B', colour: token(SIDE_TONES[1]), kind: 'dashed' },
+    ],
+  };
 }
 
-const legend = () => el('span', { class: 'curves-legend' }, el('span', { class: 'curves-a' }, 'A'), ' ', el('span', { class: 'curves-b' }, 'B'));
+const legend = () =>
+  el(
+    'span',
+    { class: 'curves-legend' },
+    el('span', { class: 'curves-a' }, 'A'),
+    ' ',
+    el('span', { class: 'curves-b' }, 'B'),
+  );
 
 /* The line below the plot: what holds at the place that was clicked, and its link. */
 function createPlaceLine(onCompareSteps) {
@@ -111,7 +131,12 @@ function createPlaceLine(onCompareSteps) {
       node.hidden = !reading;
       if (!reading) return;
       const run = () => onCompareSteps({ a: reading.a.step, b: reading.b.step });
-      fill(node, placeSentence(reading), ' ', el('button', { type: 'button', class: 'text-button', on: { click: run } }, 'Compare these steps'));
+      fill(
+        node,
+        placeSentence(reading),
+        ' ',
+        el('button', { type: 'button', class: 'text-button', on: { click: run } }, 'Compare these steps'),
+      );
     },
   };
 }
@@ -151,7 +176,11 @@ const menuOf = (state) =>
 const createAlignChoice = (onChoose) => {
   const select = el(
     'select',
-    { class: 'compare-align', 'aria-label': 'How the curves are aligned', on: { change: () => onChoose(select.value) } },
+    {
+      class: 'compare-align',
+      'aria-label': 'How the curves are aligned',
+      on: { change: () => onChoose(select.value) },
+    },
     WAYS.map(([value, word]) => el('option', { value }, word)),
   );
   return select;
@@ -160,13 +189,20 @@ const createAlignChoice = (onChoose) => {
 /* ask(view, params); onCompareSteps({a, b}). Out: {node, load(route), hear(route), showSpans(spans), destroy()}. */
 export function createCurves({ context, ask, onCompareSteps }) {
   const state = { data: null, columns: [[], [], []], range: [0, 1], all: [0, 1], max: 1, align: null, drawn: null };
-  const select = createAlignChoice((align) => context.choose({ tool: 'compare', align, from: null, to: null, step: null }));
+  const select = createAlignChoice((align) =>
+    context.choose({ tool: 'compare', align, from: null, to: null, step: null }),
+  );
   const line = createPlaceLine(onCompareSteps);
   const setRange = (next, isEnd) => {
     state.range = next;
     chart.repaint();
     const isAll = next[0] <= 0 && next[1] >= state.all[1];
-    if (isEnd) context.move({ tool: 'compare', from: isAll ? null : Math.floor(next[0]), to: isAll ? null : Math.ceil(next[1]) });
+    if (isEnd)
+      context.move({
+        tool: 'compare',
+        from: isAll ? null : Math.floor(next[0]),
+        to: isAll ? null : Math.ceil(next[1]),
+      });
   };
   const placeAt = (x) => Math.max(0, Math.min(state.all[1], chart.plot.posToVal(x, 'x')));
   const hover = (place) => {
@@ -193,9 +229,16 @@ export function createCurves({ context, ask, onCompareSteps }) {
     label: () => curvesLabel(state.data),
     gestures: gesturesOf(state, () => chart, { placeAt, setRange, moment }),
   });
-  const shown = () => (Number.isInteger(context.route.step) ? Math.min(context.route.step, state.all[1]) : (state.data?.b.place ?? 0));
+  const shown = () =>
+    Number.isInteger(context.route.step) ? Math.min(context.route.step, state.all[1]) : (state.data?.b.place ?? 0);
   bindSliderKeys(chart.slider, {
-    get: () => state.data && { to: state.all[1], peak: state.data.b.place == null ? null : { step: Math.round(state.data.b.place) }, localPeaks: [], moment: Math.round(shown()) },
+    get: () =>
+      state.data && {
+        to: state.all[1],
+        peak: state.data.b.place == null ? null : { step: Math.round(state.data.b.place) },
+        localPeaks: [],
+        moment: Math.round(shown()),
+      },
     to(place) {
       const at = Math.max(0, Math.min(state.all[1], place));
       context.move({ tool: 'compare', step: at });
@@ -231,8 +274,14 @@ export function createCurves({ context, ask, onCompareSteps }) {
       state.data = data;
       state.columns = mergedCurves(data);
       state.all = [0, Math.max(1, data.axis_length)];
-      state.max = Math.max(1, ...[state.columns[1], state.columns[2]].map((list) => list.reduce((max, value) => Math.max(max, value), 0)));
-      chart.setSlider(`${curvesLabel(data)} Arrow keys move the place that is read, p goes to the peak of B.`, state.all);
+      state.max = Math.max(
+        1,
+        ...[state.columns[1], state.columns[2]].map((list) => list.reduce((max, value) => Math.max(max, value), 0)),
+      );
+      chart.setSlider(
+        `${curvesLabel(data)} Arrow keys move the place that is read, p goes to the peak of B.`,
+        state.all,
+      );
       panel.show();
       view(route);
       mark(route);

@@ -22,7 +22,14 @@ const SURE = {
 
 function viewerLink(reference, id, word, context) {
   const { session, host, module, space, step } = parseReference(reference);
-  const patch = { tool: 'memory_viewer', host, module, space: space === '' ? null : Number(space), step: step === '' ? null : Number(step), pin: { kind: 'b', id } };
+  const patch = {
+    tool: 'memory_viewer',
+    host,
+    module,
+    space: space === '' ? null : Number(space),
+    step: step === '' ? null : Number(step),
+    pin: { kind: 'b', id },
+  };
   return id ? el('p', {}, el('a', { href: context.link(session, patch) }, word)) : null;
 }
 

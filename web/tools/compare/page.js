@@ -25,7 +25,12 @@ function createHead() {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const share = el('p', { class: 'compare-share dim' });
-  const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, el('div', { class: 'answer-beside' }, aside)), share);
+  const node = el(
+    'div',
+    { class: 'head' },
+    el('div', { class: 'answer-row' }, title, el('div', { class: 'answer-beside' }, aside)),
+    share,
+  );
   return {
     node,
     say(sentence, notes = []) {
@@ -59,13 +64,19 @@ function createInstead(body) {
 
 const NOTHING = {
   title: 'Nothing to compare was found.',
-  text: 'A comparison needs one or two compiled programs (a trace, an XLA dump or an HLO file), two device profiles, or an allocator snapshot of PyTorch. Drop them here, or start the daemon with their folder.',
+  text:
+    'A comparison needs one or two compiled programs (a trace, an XLA dump or an HLO file), two device profiles, ' +
+    'or an allocator snapshot of PyTorch. Drop them here, or start the daemon with their folder.',
 };
 
 const keysOf = ({ pickers, part, choose }) => [
   { keys: ['x'], does: 'swap A and B', run: () => pickers.swap() },
   { keys: ['/'], does: 'to the filter', run: () => part().focusFilter() },
-  ...VIEWS.map(([id, word, key]) => ({ keys: [key], does: `show ${word.toLowerCase()}`, run: () => choose({ view: id }) })),
+  ...VIEWS.map(([id, word, key]) => ({
+    keys: [key],
+    does: `show ${word.toLowerCase()}`,
+    run: () => choose({ view: id }),
+  })),
   { keys: ['0'], does: 'show the whole program', run: () => choose({ from: null, to: null }) },
 ];
 
@@ -95,7 +106,8 @@ export function mount(root, context) {
     onChoose: (sides) => choose({ ...view.sides, ...sides, ...OTHER }),
     onSwap: () => choose({ a: view.sides.b, b: view.sides.a, ...OTHER, filter: context.route.filter }),
   });
-  const ask = async (name, params, signal = view.controller?.signal) => get(name, { ...view.sides, ...params }, { signal });
+  const ask = async (name, params, signal = view.controller?.signal) =>
+    get(name, { ...view.sides, ...params }, { signal });
   const parts = createParts({ context, view, ask, choose, other: OTHER, showWhole });
   let part = parts.of('programs');
   const body = el('div', { class: 'compare-body' });

@@ -23,14 +23,28 @@ async function lookUp(reference, signal) {
   const session = await sessionOf(said.session, signal);
   if (isProfiles(session)) {
     const { profiles } = await profilesOf(said.session, signal);
-    return { said, session, profiles, profile: profiles.find(({ id }) => id === said.module) ?? (said.module ? null : profiles.at(-1)) };
+    return {
+      said,
+      session,
+      profiles,
+      profile: profiles.find(({ id }) => id === said.module) ?? (said.module ? null : profiles.at(-1)),
+    };
   }
   const modules = await listModules(said.session, said.host, '', signal);
-  const module = modules.modules.find(({ id }) => id === said.module) ?? (said.module ? null : modules.modules[0]) ?? null;
+  const module =
+    modules.modules.find(({ id }) => id === said.module) ?? (said.module ? null : modules.modules[0]) ?? null;
   const host = (session.hosts ?? []).find(({ id }) => id === said.host) ?? session.hosts?.[0] ?? null;
   const spaces = module?.spaces ?? [];
   const largest = spaces.reduce((max, each) => (max && max.total_bytes >= each.total_bytes ? max : each), null);
-  return { said, session, host, modules, module, spaces, space: spaces.find(({ space }) => String(space) === said.space) ?? largest };
+  return {
+    said,
+    session,
+    host,
+    modules,
+    module,
+    spaces,
+    space: spaces.find(({ space }) => String(space) === said.space) ?? largest,
+  };
 }
 
 /* Where `level` becomes `value`, what stands below it is left open again. */
@@ -47,7 +61,10 @@ function createSide(name, onChoose) {
   const loads = {
     async session(filter, signal) {
       const list = await listSessions(filter, signal);
-      return { matched: list.matched_count, options: list.sessions.map(({ id, name: label, modified_at_ms: at }) => ({ id, label, figure: when(at) })) };
+      return {
+        matched: list.matched_count,
+        options: list.sessions.map(({ id, name: label, modified_at_ms: at }) => ({ id, label, figure: when(at) })),
+      };
     },
     async host(filter) {
       const hosts = found.session.hosts.filter((host) => holds(host.name, filter));
@@ -55,21 +72,42 @@ function createSide(name, onChoose) {
     },
     async profile(filter) {
       const profiles = found.profiles.filter((profile) => holds(profile.name, filter));
-      return { matched: profiles.length, options: profiles.map((profile) => ({ id: profile.id, label: profile.name, figure: profile.moment ? bytes(profile.in_use_bytes) : when(profile.modified_at_ms) })) };
+      return {
+        matched: profiles.length,
+        options: profiles.map((profile) => ({
+          id: profile.id,
+          label: profile.name,
+          figure: profile.moment ? bytes(profile.in_use_bytes) : when(profile.modified_at_ms),
+        })),
+      };
     },
     async module(filter, signal) {
       const list = await listModules(found.said.session, found.said.host, filter, signal);
-      return { matched: list.matched_count, options: list.modules.map(({ id, name: label, largest_total_bytes: total }) => ({ id, label, figure: total ? bytes(total) : 'no sizes' })) };
+      return {
+        matched: list.matched_count,
+        options: list.modules.map(({ id, name: label, largest_total_bytes: total }) => ({
+          id,
+          label,
+          figure: total ? bytes(total) : 'no sizes',
+        })),
+      };
     },
     async space(filter) {
       const spaces = found.spaces.filter((space) => holds(space.name, filter));
-      return { matched: spaces.length, options: spaces.map((space) => ({ id: space.space, label: space.name, figure: bytes(space.total_bytes) })) };
+      return {
+        matched: spaces.length,
+        options: spaces.map((space) => ({ id: space.space, label: space.name, figure: bytes(space.total_bytes) })),
+      };
     },
   };
   const selectors = Object.fromEntries(
     Object.entries(loads).map(([level, load]) => [
       level,
-      createSelector({ title: `${level === 'space' ? 'memory space' : level} of ${name}`, load, onChoose: (id) => choose(level === 'profile' ? 'module' : level, id) }),
+      createSelector({
+        title: `${level === 'space' ? 'memory space' : level} of ${name}`,
+        load,
+        onChoose: (id) => choose(level === 'profile' ? 'module' : level, id),
+      }),
     ]),
   );
   const step = el('input', {
@@ -103,7 +141,11 @@ function createSide(name, onChoose) {
     ];
   }
   function showProfile({ said, profiles, profile }) {
-    selectors.profile.set({ id: profile?.id ?? '', label: profile?.name ?? (momentOf(said.module) || 'not listed'), count: profiles.length });
+    selectors.profile.set({
+      id: profile?.id ?? '',
+      label: profile?.name ?? (momentOf(said.module) || 'not listed'),
+      count: profiles.length,
+    });
     return [marks(), selectors.profile.node];
   }
   return {
@@ -125,7 +167,8 @@ function createSide(name, onChoose) {
         selectors.session.set({ id: found.said.session, label: found.session.name, count: sessions.total_count });
         fill(node, heading, selectors.session.node, found.profiles ? showProfile(found) : showModule(found));
       } catch (error) {
-        if (!isAbort(error)) fill(node, heading, selectors.session.node, el('span', { class: 'caution' }, error.message));
+        if (!isAbort(error))
+          fill(node, heading, selectors.session.node, el('span', { class: 'caution' }, error.message));
       }
     },
   };
@@ -134,7 +177,10 @@ function createSide(name, onChoose) {
 /* onChoose({a} or {b}), onSwap(). Out: {node, show({a, b}, signal), swap()}. */
 export function createPickers({ onChoose, onSwap }) {
   const sides = SIDES.map((name) => createSide(name.toUpperCase(), (reference) => onChoose({ [name]: reference })));
-  const swap = button('text-button compare-swap', onSwap, '⇄', { 'aria-label': 'Swap A and B', title: 'Swap A and B (x)' });
+  const swap = button('text-button compare-swap', onSwap, '⇄', {
+    'aria-label': 'Swap A and B',
+    title: 'Swap A and B (x)',
+  });
   return {
     node: el('div', { class: 'compare-pickers' }, sides[0].node, swap, sides[1].node),
     show: (references, signal) => Promise.all(SIDES.map((name, at) => sides[at].show(references[name], signal))),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * profiles.js: two device profiles: the way from A to B by call site, what kinds of things hold, and the call sites, which
- * open to their stacks. Figures are those of Device Memory's own difference. */
+ * profiles.js: two device profiles: the way from A to B by call site, what kinds of things hold, and the call sites,
+ * which open to their stacks. Figures are those of Device Memory's own difference. */
 
 import { el, fill, figure, name, titled } from '../../lib/dom.js';
 import { count, counted, signedBytes, sourceLine, unitOf, when } from '../../lib/format.js';
@@ -64,7 +64,9 @@ function kindRow({ kind, a_bytes: before, b_bytes: after, a_count: many, b_count
     'tr',
     {},
     el('th', { scope: 'row' }, kind == null ? dim('without a kind') : name(kind)),
-    [changeCell({ delta_bytes: change }), figure(before), figure(after), count(many), count(now)].map((cell) => el('td', { class: 'figure' }, cell)),
+    [changeCell({ delta_bytes: change }), figure(before), figure(after), count(many), count(now)].map((cell) =>
+      el('td', { class: 'figure' }, cell),
+    ),
   );
 }
 
@@ -73,7 +75,12 @@ function createKinds() {
   return {
     node: panel.node,
     show({ kinds }) {
-      const head = el('tr', {}, el('th', { scope: 'col' }, 'Kind'), CELLS.map((word) => el('th', { scope: 'col', class: 'figure' }, word)));
+      const head = el(
+        'tr',
+        {},
+        el('th', { scope: 'col' }, 'Kind'),
+        CELLS.map((word) => el('th', { scope: 'col', class: 'figure' }, word)),
+      );
       fill(panel.body, el('table', { class: 'kinds' }, el('thead', {}, head), el('tbody', {}, kinds.map(kindRow))));
     },
   };
@@ -85,7 +92,12 @@ function createKinds() {
 function deviceLink({ a, b }, frame, context) {
   const [before, after] = [parseReference(a), parseReference(b)];
   if (!before.session || before.session !== after.session || !before.module || !after.module) return null;
-  const patch = { tool: 'device_memory', a: before.module, b: after.module, pin: frame ? { kind: 'f', id: frame } : null };
+  const patch = {
+    tool: 'device_memory',
+    a: before.module,
+    b: after.module,
+    pin: frame ? { kind: 'f', id: frame } : null,
+  };
   return el('p', {}, el('a', { href: context.link(before.session, patch) }, 'Both by call stack in Device Memory'));
 }
 
@@ -106,14 +118,24 @@ function detailsOf(row, { sides }, context) {
         fact('Calls', row.callee),
         fact('Source', row.frame.file ? `${row.frame.file}:${row.frame.line}` : ''),
       ),
-      frames.length > 0 ? el('ol', { class: 'compare-stack' }, frames.map((each) => el('li', {}, name(each)))) : null,
+      frames.length > 0
+        ? el(
+            'ol',
+            { class: 'compare-stack' },
+            frames.map((each) => el('li', {}, name(each))),
+          )
+        : null,
       deviceLink(sides, row.frame.id, context),
     ],
   };
 }
 
 function sideFacts(side, { name: profile, total, count: many, captured_at_ms: at }) {
-  return [fact(`${side}, profile`, name(profile)), fact(`${side} holds`, figure(total), ` in ${counted(many, 'thing')}`), fact(`${side}, taken`, at ? when(at) : '')];
+  return [
+    fact(`${side}, profile`, name(profile)),
+    fact(`${side} holds`, figure(total), ` in ${counted(many, 'thing')}`),
+    fact(`${side}, taken`, at ? when(at) : ''),
+  ];
 }
 
 /* ---- the part ---- */
@@ -131,10 +153,16 @@ export function createProfiles({ context, view, ask, choose, showWhole }) {
     about: TABLE,
     sides: () => view.sides,
     onSpans() {},
-    onShow: (row, isPinned) => (row ? context.details.show({ ...detailsOf(row, view, context), isPinned }) : showWhole()),
+    onShow: (row, isPinned) =>
+      row ? context.details.show({ ...detailsOf(row, view, context), isPinned }) : showWhole(),
   });
   return {
-    node: el('div', { class: 'compare-part' }, el('div', { class: 'compare-charts' }, waterfall.node, kinds.node), table.node),
+    node: el(
+      'div',
+      { class: 'compare-part' },
+      el('div', { class: 'compare-charts' }, waterfall.node, kinds.node),
+      table.node,
+    ),
     summary: 'compare_profiles/summary',
     load: (route) => table.load(route),
     show(data, route) {
@@ -143,7 +171,10 @@ export function createProfiles({ context, view, ask, choose, showWhole }) {
       table.count(data.counts, data.site_count);
     },
     shareWords: sitesSentence,
-    wholeParts: (data) => [facts(...sideFacts('A', data.a), ...sideFacts('B', data.b)), deviceLink(view.sides, '', context)],
+    wholeParts: (data) => [
+      facts(...sideFacts('A', data.a), ...sideFacts('B', data.b)),
+      deviceLink(view.sides, '', context),
+    ],
     hear(route) {
       waterfall.light(route.filter);
       return table.hear(route);

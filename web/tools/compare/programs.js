@@ -41,10 +41,16 @@ export function createPrograms({ context, view, ask, choose, other, showWhole })
     about: TABLE,
     sides: () => view.sides,
     onSpans: (spans) => curves.showSpans(spans),
-    onShow: (row, isPinned) => (row ? context.details.show({ ...detailsOf(row, view, context), isPinned }) : showWhole()),
+    onShow: (row, isPinned) =>
+      row ? context.details.show({ ...detailsOf(row, view, context), isPinned }) : showWhole(),
   });
   return {
-    node: el('div', { class: 'compare-part' }, el('div', { class: 'compare-charts' }, waterfall.node, curves.node), table.node),
+    node: el(
+      'div',
+      { class: 'compare-part' },
+      el('div', { class: 'compare-charts' }, waterfall.node, curves.node),
+      table.node,
+    ),
     summary: 'compare/summary',
     load: (route) => Promise.all([curves.load(route), table.load(route)]),
     show(data, route) {

@@ -8,17 +8,20 @@ import { listSessions } from '../../lib/selection.js';
 import { setting } from '../../lib/settings.js';
 
 /* Moments of allocator snapshots are compared as profiles are, where there is no program. */
-export const isProfiles = ({ kind, snapshot_count: snapshots, module_count: modules }) => kind === 'profiles' || (snapshots > 0 && modules === 0);
+export const isProfiles = ({ kind, snapshot_count: snapshots, module_count: modules }) =>
+  kind === 'profiles' || (snapshots > 0 && modules === 0);
 /* Sessions of programs; others hold nothing to compare here but device profiles. */
 const hasPrograms = (session) => session.module_count !== 0 && !isProfiles(session) && session.kind !== 'text';
 
 export const profilesOf = (session, signal) => get(`sessions/${encodeURIComponent(session)}/profiles`, {}, { signal });
 export const sessionOf = (session, signal) => get(`sessions/${encodeURIComponent(session)}`, {}, { signal });
 
-/* What is the same of memory1.prof and memory9.prof, which were taken one after the other, and not of others beside them. */
+/* What is the same of memory1.prof and memory9.prof, which were taken one after the other, and not of others beside
+   them. */
 const seriesOf = ({ name }) => name.replace(/\d+/g, '#');
 
-/* What stands for a session: its series; of one snapshot what is left at the end and the peak, of several their peaks. */
+/* What stands for a session: its series; of one snapshot what is left at the end and the peak, of several their peaks.
+ */
 function seriesIn(profiles) {
   const peaks = profiles.filter(({ moment }) => moment === 'peak');
   if (peaks.length === 0) return profiles.filter((profile) => seriesOf(profile) === seriesOf(profiles.at(-1)));
@@ -32,7 +35,10 @@ async function filledInProfiles(session, { a, b }, signal) {
   const side = (profile) => (profile ? referenceText({ session, module: profile.id }) : '');
   const given = profiles.findIndex(({ id }) => id === parseReference(a || b).module);
   const other = given < 0 ? null : b ? profiles[given - 1] : profiles[given + 1];
-  return { a: a || side(b && other ? other : series.length > 1 ? series[0] : profiles[0]), b: b || side(a && other ? other : (series.at(-1) ?? profiles.at(-1))) };
+  return {
+    a: a || side(b && other ? other : series.length > 1 ? series[0] : profiles[0]),
+    b: b || side(a && other ? other : (series.at(-1) ?? profiles.at(-1))),
+  };
 }
 
 async function isOfProfiles(reference, signal) {
@@ -41,7 +47,8 @@ async function isOfProfiles(reference, signal) {
   return isProfiles(await sessionOf(session, signal));
 }
 
-/* What is compared where the URL leaves a side out: B is the session that is open, else the newest; A is what was set as A,
+/* What is compared where the URL leaves a side out: B is the session that is open, else the newest; A is what was set
+   as A,
  * else the newest other one of B's folder, else of all. Of a session of device profiles, its first and its last. */
 export async function filledIn({ a, b, session }, signal) {
   if (a && b) return { a, b };

@@ -46,7 +46,8 @@ function sourceOf(data, params, { ask, about, onProblem }) {
       count: data.matched_count,
       first: groups(data),
       pageRows: PAGE_ROWS,
-      ask: async (offset, limit, signal) => groups(await more(about.views.groups, { ...params, offset, limit }, signal)),
+      ask: async (offset, limit, signal) =>
+        groups(await more(about.views.groups, { ...params, offset, limit }, signal)),
       onProblem,
     }),
     membersOf: (group) =>
@@ -54,7 +55,14 @@ function sourceOf(data, params, { ask, about, onProblem }) {
         count: about.membersOf(group),
         pageRows: PAGE_ROWS,
         ask: async (offset, limit, signal) =>
-          members(await more(about.views.members, { ...about.memberParams(params), group: group.group, offset, limit }, signal), offset),
+          members(
+            await more(
+              about.views.members,
+              { ...about.memberParams(params), group: group.group, offset, limit },
+              signal,
+            ),
+            offset,
+          ),
         onProblem,
       }),
   });
@@ -94,9 +102,10 @@ function createLights({ mark, onSpans, onShow }) {
 }
 
 /* context: of the page; ask(view, params, signal) → Promise; about: {title, placeholder, views: {groups, members},
- * noneText, columnsOf(answer, width in rem), params(route), memberParams(params), csvParams(), idOf(member, at), membersOf(group) → how many} of what is in the
- * rows; sides() → {a, b}; onSpans([[from, to), …]) on the axis of the curves; onShow(row | null, isPinned).
- * Out: {node, load(route), hear(route), count(counts, all), focusFilter(), letGo(), destroy()}. */
+ * noneText, columnsOf(answer, width in rem), params(route), memberParams(params), csvParams(), idOf(member, at),
+ * membersOf(group) → how many} of what is in the rows; sides() → {a, b}; onSpans([[from, to), …]) on the axis of the
+ * curves; onShow(row | null, isPinned). Out: {node, load(route), hear(route), count(counts, all), focusFilter(),
+ * letGo(), destroy()}. */
 export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow }) {
   let said = null;
   let asked = '';
@@ -111,7 +120,8 @@ export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow
     label: `Filter ${about.title.toLowerCase()}`,
     placeholder: about.placeholder,
     fields: () => filterFields(said?.columns ?? [], valuesOf),
-    onFilter: (text, isTyping) => (isTyping ? context.move({ tool: 'compare', filter: text }) : context.choose({ tool: 'compare', filter: text })),
+    onFilter: (text, isTyping) =>
+      isTyping ? context.move({ tool: 'compare', filter: text }) : context.choose({ tool: 'compare', filter: text }),
   });
   const lights = createLights({ mark: (hovered, pinned) => table.mark(hovered, pinned), onSpans, onShow });
   const table = createTable({
@@ -124,12 +134,18 @@ export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow
   panel.node.classList.add('has-filter');
   panel.setAside(filter.node);
   panel.body.append(tabs.node, el('div', { class: 'compare-rows', ...tabs.panelAttributes('all') }, table.node));
-  const wanted = (route) => ({ state: rowOf(route.view)[3], filter: route.filter, sort: route.sort, ...about.params(route) });
+  const wanted = (route) => ({
+    state: rowOf(route.view)[3],
+    filter: route.filter,
+    sort: route.sort,
+    ...about.params(route),
+  });
   panel.setMenu(
     exportEntries({
       name: 'compare',
       title: 'What differs between A and B',
-      csv: () => apiUrl(about.views.groups, { ...sides(), ...wanted(context.route), format: 'csv', ...about.csvParams() }).href,
+      csv: () =>
+        apiUrl(about.views.groups, { ...sides(), ...wanted(context.route), format: 'csv', ...about.csvParams() }).href,
     }),
   );
   const onProblem = (error) => panel.say(message(failure('The table', error)));
@@ -138,13 +154,20 @@ export function createTableOfPairs({ context, ask, about, sides, onSpans, onShow
     said = data;
     lights.forget();
     panel.show();
-    panel.setTitle(about.title, el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}`));
+    panel.setTitle(
+      about.title,
+      el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}`),
+    );
     table.show({
       label: `${about.title} of A and B`,
       columns: about.columnsOf(data, panel.node.clientWidth / remPx()),
       source: sourceOf(data, params, { ask, about, onProblem }),
       sort: params.sort || DEFAULT_SORT,
-      foot: { text: `${count(data.matched_count)} of ${counted(data.total_count, 'row')}, ${signedBytes(data.matched_delta_bytes)}` },
+      foot: {
+        text:
+          `${count(data.matched_count)} of ${counted(data.total_count, 'row')}, ` +
+          `${signedBytes(data.matched_delta_bytes)}`,
+      },
     });
     if (data.total_count === 0) panel.say(message({ title: 'There are none of these.', text: about.noneText }));
     filter.forget();

@@ -29,12 +29,15 @@ const changeOf = ({ total_before: before, total_after: after }) => after - befor
 export const changeWords = (data) => (changeOf(data) === 0 ? 'the same' : signedBytes(changeOf(data)));
 
 export function matchedSentence({ matched_bytes: matched, compared_bytes: all, is_of_steps: isOfSteps }) {
-  const what = isOfSteps ? 'Compares what is live at the two steps' : 'Compares the compiler’s totals, including fragmentation';
+  const what = isOfSteps
+    ? 'Compares what is live at the two steps'
+    : 'Compares the compiler’s totals, including fragmentation';
   return `${what}; ${percent(matched, all)} of the live bytes have a partner on the other side.`;
 }
 
 /* Why the daemon refused, as a sentence. */
-export const refusal = (error) => capital(literal(error.message.replace(/^these two cannot be compared: /, ''))).replace(/\.?$/, '.');
+export const refusal = (error) =>
+  capital(literal(error.message.replace(/^these two cannot be compared: /, ''))).replace(/\.?$/, '.');
 
 /* The same two, at steps of a place that was clicked. */
 export function sidesAt(sides, data, steps) {
@@ -45,7 +48,8 @@ export function sidesAt(sides, data, steps) {
 /* ---- waterfall ---- */
 
 /* A part that the table can show alone: a category, or a call site (whose `group` is its number). */
-export const isPart = ({ category, group, isTotal }) => !isTotal && (group != null || (category !== '' && category !== 'fragmentation'));
+export const isPart = ({ category, group, isTotal }) =>
+  !isTotal && (group != null || (category !== '' && category !== 'fragmentation'));
 
 /* Bars from A to B: {label, category, group, delta, from, to, isTotal}; group: only of a call site. */
 export function barsOf({ total_before: before, total_after: after, waterfall, is_of_steps: isOfSteps }) {
@@ -62,17 +66,28 @@ export function barsOf({ total_before: before, total_after: after, waterfall, is
 }
 
 export function barSentence({ label, delta, to, isTotal }) {
-  return isTotal ? `${label}: ${bytes(delta)}.` : `${capital(label)}: ${delta === 0 ? 'no change' : signedBytes(delta)}, ${bytes(to)} so far.`;
+  return isTotal
+    ? `${label}: ${bytes(delta)}.`
+    : `${capital(label)}: ${delta === 0 ? 'no change' : signedBytes(delta)}, ${bytes(to)} so far.`;
 }
 
 export function barLines(bar) {
   if (bar.isTotal) return [[`${bar.label} ${bytes(bar.delta)}`], [exactBytes(bar.delta)]];
   const sign = bar.delta > 0 ? '+' : '';
-  return [[`${arrow(bar.delta)} ${bar.label} ${signedBytes(bar.delta)}`], [`${sign}${exactBytes(bar.delta)}`], bar.category === 'fragmentation' ? ['Allocations minus what is live in them'] : isPart(bar) ? ['Click: only these in the table'] : ['All smaller changes']];
+  return [
+    [`${arrow(bar.delta)} ${bar.label} ${signedBytes(bar.delta)}`],
+    [`${sign}${exactBytes(bar.delta)}`],
+    bar.category === 'fragmentation'
+      ? ['Allocations minus what is live in them']
+      : isPart(bar)
+        ? ['Click: only these in the table']
+        : ['All smaller changes'],
+  ];
 }
 
 export const waterfallLabel = (data) =>
-  `From A to B. A ${bytes(data.total_before)}, B ${bytes(data.total_after)}, ${counted(data.waterfall.filter((part) => part.bytes !== 0).length, 'change')} in between.`;
+  `From A to B. A ${bytes(data.total_before)}, B ${bytes(data.total_after)}, ` +
+  `${counted(data.waterfall.filter((part) => part.bytes !== 0).length, 'change')} in between.`;
 
 /* ---- device profiles ---- */
 
@@ -91,7 +106,10 @@ export function siteOf(filter) {
 /* What is counted, and how many differ. */
 export function sitesSentence({ counts, site_count: sites }) {
   const changed = sites - counts.same;
-  return `Counts live arrays and code, as pprof -diff_base does; ${count(changed)} of ${counted(sites, 'call site')} ${changed === 1 ? 'differs' : 'differ'}.`;
+  return (
+    `Counts live arrays and code, as pprof -diff_base does; ${count(changed)} of ${counted(sites, 'call site')} ` +
+    `${changed === 1 ? 'differs' : 'differ'}.`
+  );
 }
 
 /* ---- curves ---- */
@@ -107,16 +125,23 @@ export const placeLines = (reading) => [
 
 /* "layer_3/mlp: A 3.20 GiB at step 40, B 4.10 GiB at step 52, +921.60 MiB." */
 export const placeSentence = (reading) =>
-  `${capital(scopeWords(reading.scope))}: A ${bytes(reading.a.bytes)} at step ${count(reading.a.step)}, B ${bytes(reading.b.bytes)} at step ${count(reading.b.step)}, ${between(reading)}.`;
+  `${capital(scopeWords(reading.scope))}: A ${bytes(reading.a.bytes)} at step ${count(reading.a.step)}, B ` +
+  `${bytes(reading.b.bytes)} at step ${count(reading.b.step)}, ${between(reading)}.`;
 
 export function curvesLabel({ a, b }) {
-  return `Live bytes of A and B along one axis. A ${bytes(a.bytes)} at step ${count(a.step ?? 0)}, B ${bytes(b.bytes)} at step ${count(b.step ?? 0)}.`;
+  return (
+    `Live bytes of A and B along one axis. A ${bytes(a.bytes)} at step ${count(a.step ?? 0)}, B ` +
+    `${bytes(b.bytes)} at step ${count(b.step ?? 0)}.`
+  );
 }
 
 /* ---- details ---- */
 
 export function wholeParts(data) {
-  const side = (name, { module, space_name: space, live_bytes: live, live_count: many, peak_scope: scope, total_bytes: total }) => [
+  const side = (
+    name,
+    { module, space_name: space, live_bytes: live, live_count: many, peak_scope: scope, total_bytes: total },
+  ) => [
     fact(`${name}, module`, literal(module)),
     fact(`${name}, ${space}`, `${bytes(total)} allocated`),
     fact(`${name}, live`, `${bytes(live)} in ${counted(many, 'buffer')}`),

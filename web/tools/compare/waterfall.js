@@ -83,8 +83,14 @@ function paintBars(context, bars, width, height) {
     context.fillStyle = token('text');
     context.fillText(cutMiddle(bar.label, letters), bar.isTotal || !hasSwatches ? 8 : 24, middle);
     context.textAlign = 'right';
-    context.fillStyle = bar.isTotal ? token('text') : token(bar.delta > 0 ? 'grown' : bar.delta < 0 ? 'shrunk' : 'text2');
-    context.fillText(bar.isTotal ? bytes(bar.delta) : `${arrow(bar.delta)} ${signedBytes(bar.delta)}`.trim(), width - 8, middle);
+    context.fillStyle = bar.isTotal
+      ? token('text')
+      : token(bar.delta > 0 ? 'grown' : bar.delta < 0 ? 'shrunk' : 'text2');
+    context.fillText(
+      bar.isTotal ? bytes(bar.delta) : `${arrow(bar.delta)} ${signedBytes(bar.delta)}`.trim(),
+      width - 8,
+      middle,
+    );
   }
   context.textAlign = 'left';
   context.font = `12px ${token('sans')}`;
@@ -92,7 +98,8 @@ function paintBars(context, bars, width, height) {
   context.fillText(low > 0 ? `axis starts at ${bytes(low)}` : 'axis starts at 0', labelPx, height - FOOT_PX / 2);
 }
 
-/* onPart(bar) hears a part that was chosen; isLit(bar, filter): is it alone in the table? Out: {node, show(data, filter), light(filter), destroy()}. */
+/* onPart(bar) hears a part that was chosen; isLit(bar, filter): is it alone in the table? Out: {node, show(data,
+   filter), light(filter), destroy()}. */
 export function createWaterfall({ onPart, isLit }) {
   let bars = [];
   let hover = -1;
@@ -116,7 +123,11 @@ export function createWaterfall({ onPart, isLit }) {
   const show = (at) => {
     setHover(at);
     const { px: x } = labelOf(bars);
-    showTooltip(`w:${at}`, barLines(bars[at]), markIn(plot.getBoundingClientRect(), { ...rowBox(at), x, width: size.width - x - VALUE_PX }));
+    showTooltip(
+      `w:${at}`,
+      barLines(bars[at]),
+      markIn(plot.getBoundingClientRect(), { ...rowBox(at), x, width: size.width - x - VALUE_PX }),
+    );
   };
   const leave = () => {
     setHover(-1);
@@ -125,7 +136,13 @@ export function createWaterfall({ onPart, isLit }) {
   const choose = (at) => {
     if (isPart(bars[at])) onPart(bars[at]);
   };
-  const keyboard = createKeyboardList({ label: 'From A to B', sentence: barSentence, onMove: show, onEnter: choose, onLeave: leave });
+  const keyboard = createKeyboardList({
+    label: 'From A to B',
+    sentence: barSentence,
+    onMove: show,
+    onEnter: choose,
+    onLeave: leave,
+  });
   plot.append(keyboard.node);
   layers.watch(plot);
   bindMarks(plot, {
@@ -143,7 +160,12 @@ export function createWaterfall({ onPart, isLit }) {
     menu: exportEntries({
       name: 'waterfall',
       title: 'From A to B',
-      drawing: () => data && { width: Math.max(PICTURE_PX, size.width), height: heightOf(), paint: (context) => paintBars(context, bars, Math.max(PICTURE_PX, size.width), heightOf()) },
+      drawing: () =>
+        data && {
+          width: Math.max(PICTURE_PX, size.width),
+          height: heightOf(),
+          paint: (context) => paintBars(context, bars, Math.max(PICTURE_PX, size.width), heightOf()),
+        },
       table: () => ({ columns: [{ key: 'label' }, { key: 'category' }, { key: 'bytes' }], rows: data.waterfall }),
     }),
   });

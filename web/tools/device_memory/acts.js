@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * acts.js: what can be done with a frame; buttons of the pane, and the menu of a frame in a picture. Its own file: both have
- * the same acts. */
+ * acts.js: what can be done with a frame; buttons of the pane, and the menu of a frame in a picture. Its own file: both
+ * have the same acts. */
 
 import { openMenuAt } from '../../widgets/menu.js';
 import { copyText } from '../../widgets/toast.js';
@@ -17,12 +17,21 @@ export function frameActs({ choose, state }, frame) {
     { word: 'from here', title: 'Cut off what is above it (show from)', run: add('show_from') },
     { word: 'callers', title: 'Callers and callees (4)', run: () => choose({ view: 'callers', pin }) },
     { word: 'source', title: 'Its file, line by line (5)', run: () => choose({ view: 'source', pin }) },
-    { word: 'sandwich', title: 'All its callers above, all its callees below', run: () => choose({ view: '', pivot: frame.id }) },
+    {
+      word: 'sandwich',
+      title: 'All its callers above, all its callees below',
+      run: () => choose({ view: '', pivot: frame.id }),
+    },
   ];
 }
 
 /* The menu of a frame at a place of the window; text: its name. */
 export function openFrameMenu(url, frame, text, place, giveBack) {
   const entries = frameActs(url, frame).map(({ title, run }) => ({ word: title, run }));
-  openMenuAt(place, `What to do with ${text}`, [...entries, { word: 'Copy its name', run: () => copyText(text) }], giveBack);
+  openMenuAt(
+    place,
+    `What to do with ${text}`,
+    [...entries, { word: 'Copy its name', run: () => copyText(text) }],
+    giveBack,
+  );
 }

@@ -34,25 +34,44 @@ export function createBuffers({ url, subject, store }) {
     kind: ['row', 'rows'],
     onHover: (row) => store.set({ hover: row.frame.id }),
     onLeave: () => store.set({ hover: null }),
-    onPin: (row) => /* Rows of a difference are no samples of one profile, so that no stack of theirs is listed. */
-      subject.summary?.is_diff ? url.pin(row.frame.id) : url.pin(String(row.id) === url.state.group ? null : row.frame.id, String(row.id)),
+    onPin: (row) =>
+      /* Rows of a difference are no samples of one profile, so that no stack of theirs is listed. */
+      subject.summary?.is_diff
+        ? url.pin(row.frame.id)
+        : url.pin(String(row.id) === url.state.group ? null : row.frame.id, String(row.id)),
     onSort: (sort) => url.choose({ sort: sort === DEFAULT_SORT ? '' : sort }),
   });
   panel.body.append(table.node);
   const draw = (data) => {
     const asked = params();
     find.said(data.columns);
-    panel.setTitle('Buffers', el('span', { class: 'dim' }, ` ${counted(data.total_count, 'group')} of equal ${data.is_diff ? 'stack and labels' : 'size, stack and device'}`));
+    panel.setTitle(
+      'Buffers',
+      el(
+        'span',
+        { class: 'dim' },
+        ` ${counted(data.total_count, 'group')} of equal ` +
+          `${data.is_diff ? 'stack and labels' : 'size, stack and device'}`,
+      ),
+    );
     table.show({
-      source: rowsFrom({ subject, panel }, 'buffers', asked, { data, count: data.matched_count, pageRows: PAGE_ROWS, rowsOf }),
+      source: rowsFrom({ subject, panel }, 'buffers', asked, {
+        data,
+        count: data.matched_count,
+        pageRows: PAGE_ROWS,
+        rowsOf,
+      }),
       columns: bufferColumns(data),
       sort: asked.sort,
       foot: {
-        text: `${count(data.matched_count)} of ${counted(data.total_count, 'group')}, ${amount(data.metric, data.matched_total)} of ${amount(data.metric, data.total)}`,
+        text:
+          `${count(data.matched_count)} of ${counted(data.total_count, 'group')}, ` +
+          `${amount(data.metric, data.matched_total)} of ${amount(data.metric, data.total)}`,
       },
       label: 'Buffers by exact size',
     });
-    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(url.state), () => faultsOf(subject.summary))));
+    if (data.total_count === 0)
+      panel.say(message(empty.noRows(countFilters(url.state), () => faultsOf(subject.summary))));
   };
   return {
     node: el('div', { class: 'device-buffers' }, pivot.node, panel.node),
@@ -90,7 +109,12 @@ function createPivot({ url, subject }) {
       ? el('span', { class: 'dim' }, 'no label')
       : el(
           'button',
-          { type: 'button', class: 'site-button', title: `Only ${key} ${visible(value)}`, on: { click: () => filterBy([[key, value]]) } },
+          {
+            type: 'button',
+            class: 'site-button',
+            title: `Only ${key} ${visible(value)}`,
+            on: { click: () => filterBy([[key, value]]) },
+          },
           el('bdi', { dir: 'ltr', class: 'mono' }, visible(value)),
         );
   const draw = (data) => {

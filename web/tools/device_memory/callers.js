@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * callers.js: one function in the middle, who called it at the left, what it called at the right, with what went each way;
- * below them two flame graphs: all its callers, and all that it called. A click moves the middle. Its own file: each view
- * has one. */
+ * callers.js: one function in the middle, who called it at the left, what it called at the right, with what went each
+ * way; below them two flame graphs: all its callers, and all that it called. A click moves the middle. Its own file:
+ * each view has one. */
 
 import { el, fill } from '../../lib/dom.js';
 import { count, percent, visible } from '../../lib/format.js';
@@ -33,9 +33,18 @@ export function createCallers({ url, subject, store, hint }) {
     el(
       'section',
       { class: 'callers-side' },
-      el('h3', {}, title, el('span', { class: 'dim' }, ` ${count(list.length)}${list.length ? ', shares of its total' : ''}`)),
+      el(
+        'h3',
+        {},
+        title,
+        el('span', { class: 'dim' }, ` ${count(list.length)}${list.length ? ', shares of its total' : ''}`),
+      ),
       list.length
-        ? el('ol', { class: 'neighbours' }, list.map((each) => item(data, node, each)))
+        ? el(
+            'ol',
+            { class: 'neighbours' },
+            list.map((each) => item(data, node, each)),
+          )
         : el('p', { class: 'dim' }, none),
     );
   const draw = (data) => {

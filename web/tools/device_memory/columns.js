@@ -3,7 +3,19 @@
  * column, said in the header. */
 
 import { el, figure, name } from '../../lib/dom.js';
-import { bytes, count, counted, exactBytes, percent, signedBytes, sourceLine, TIMES, unitName, unitOf, visible } from '../../lib/format.js';
+import {
+  bytes,
+  count,
+  counted,
+  exactBytes,
+  percent,
+  signedBytes,
+  sourceLine,
+  TIMES,
+  unitName,
+  unitOf,
+  visible,
+} from '../../lib/format.js';
 import { inUnit as bytesInUnit, tableColumns } from '../../widgets/table_columns.js';
 import { frameName } from './parts.js';
 import { isBytes, relativeWords, siteName } from './text.js';
@@ -87,7 +99,9 @@ const amountOf = ({ metric, is_diff: isDiff }, key, unit, more = {}) => ({
 
 /* The unit stands behind the titles of these; a column of the page alone stands before that named `at`. */
 function finished(columns, { metric }, unit, keys, { at = '', own = null } = {}) {
-  const titled = columns.map((column) => (keys.includes(column.key) ? { ...column, title: `${column.title}, ${unitWords(metric, unit)}` } : column));
+  const titled = columns.map((column) =>
+    keys.includes(column.key) ? { ...column, title: `${column.title}, ${unitWords(metric, unit)}` } : column,
+  );
   return own ? titled.flatMap((column) => (column.key === at ? [own, column] : [column])) : titled;
 }
 
@@ -112,10 +126,15 @@ export function topColumns(data) {
     count: !isDiff && { width: 5 },
     each: !isDiff && {
       width: 11,
-      cell: (row) => (row.count === 0 && row.executable_count > 0 ? programsCell(row) : eachCell(row.each_min, row.each_max)),
+      cell: (row) =>
+        row.count === 0 && row.executable_count > 0 ? programsCell(row) : eachCell(row.each_min, row.each_max),
       copy: ['each_max_bytes', (row) => row.each_max],
     },
-    fn: { card: 'title', cell: (row) => functionCell(row.frame), copy: ['function', (row) => row.frame.function || row.frame.name] },
+    fn: {
+      card: 'title',
+      cell: (row) => functionCell(row.frame),
+      copy: ['function', (row) => row.frame.function || row.frame.name],
+    },
     file: FILE,
   });
   const relative = isDiff && {
@@ -141,7 +160,9 @@ export function bufferColumns(data) {
     count: {
       width: 5,
       cell: (row) =>
-        isDiff ? `${count(row.before_count)} → ${count(row.before_count + row.count)}` : el('span', { class: 'figure' }, `${count(row.count)} ${TIMES}`),
+        isDiff
+          ? `${count(row.before_count)} → ${count(row.before_count + row.count)}`
+          : el('span', { class: 'figure' }, `${count(row.count)} ${TIMES}`),
     },
     total: amountOf(data, 'total', unit, { width: 8, ...(isDiff ? { title: 'Change', card: 'figure' } : {}) }),
     device: { width: 9 },

@@ -54,9 +54,16 @@ function toggle(word, title, onChange) {
  * snapshot that is shown. */
 function profileOptions(subject, filter, shown, first = []) {
   const found = subject.profiles.filter(({ name }) => holds(name, filter));
-  const options = found.map(({ id, size_bytes: size, in_use_bytes: used }) => ({ id, label: nameOf(subject, id), figure: bytes(used ?? size) }));
+  const options = found.map(({ id, size_bytes: size, in_use_bytes: used }) => ({
+    id,
+    label: nameOf(subject, id),
+    figure: bytes(used ?? size),
+  }));
   const [, number, unit] = TIME.exec(filter) ?? [];
-  const typed = number && shown.includes('@') ? [{ id: momentId(shown, `${number}${unit}`), label: `at ${number} ${unit}`, figure: '' }] : [];
+  const typed =
+    number && shown.includes('@')
+      ? [{ id: momentId(shown, `${number}${unit}`), label: `at ${number} ${unit}`, figure: '' }]
+      : [];
   return { matched: found.length, options: [...first, ...typed, ...options] };
 }
 
@@ -85,18 +92,21 @@ function createProfileChoice({ url, subject }) {
   const base = createSelector({
     title: 'profile to compare with',
     load: async (filter) =>
-      profileOptions(subject, filter, shownId({ url, subject }), filter ? [] : [{ id: NOTHING, label: 'nothing', figure: '' }]),
+      profileOptions(
+        subject,
+        filter,
+        shownId({ url, subject }),
+        filter ? [] : [{ id: NOTHING, label: 'nothing', figure: '' }],
+      ),
     onChoose: (id) => {
       const now = shownId({ url, subject });
       url.choose(id === NOTHING ? { a: now, b: '' } : { a: id, b: now });
     },
   });
-  const swap = button(
-    'icon-button',
-    () => url.choose({ a: url.state.b, b: url.state.a }),
-    '⇄',
-    { 'aria-label': 'Swap the two profiles', title: 'Swap the two profiles (x)' },
-  );
+  const swap = button('icon-button', () => url.choose({ a: url.state.b, b: url.state.a }), '⇄', {
+    'aria-label': 'Swap the two profiles',
+    title: 'Swap the two profiles (x)',
+  });
   const node = el('span', { class: 'device-profiles' });
   return {
     node,
@@ -182,7 +192,9 @@ function createFilterChips({ url, subject }) {
     focus: chips.focus,
     draw() {
       const { state } = url;
-      const told = new Map((subject.summary?.filters ?? []).map((each) => [`${each.parameter} ${each.expression}`, each]));
+      const told = new Map(
+        (subject.summary?.filters ?? []).map((each) => [`${each.parameter} ${each.expression}`, each]),
+      );
       const all = FILTERS.flatMap((name) => state.filters[name].map((expression) => ({ name, expression })));
       const said = all.map(({ name, expression }) => {
         const found = told.get(`${name} ${expression}`);
@@ -215,14 +227,18 @@ export function createControls({ url, subject }) {
   });
   const profiles = createProfileChoice({ url, subject });
   const chips = createFilterChips({ url, subject });
-  const metric = choice('Figures', [['bytes', 'bytes']], (value) => url.choose({ metric: value === 'bytes' ? '' : value }));
+  const metric = choice('Figures', [['bytes', 'bytes']], (value) =>
+    url.choose({ metric: value === 'bytes' ? '' : value }),
+  );
   const grain = choice(
     'Grain',
     GRAINS.map(({ by, word }) => [by, word]),
     (value) => url.choose({ by: value === 'line' ? '' : value, pin: null }),
   );
-  const machinery = toggle('library frames', 'Show the frames of JAX, Flax, PyTorch, IPython and Python itself', (isOn) =>
-    url.choose({ machinery: isOn ? '1' : '', pin: null }),
+  const machinery = toggle(
+    'library frames',
+    'Show the frames of JAX, Flax, PyTorch, IPython and Python itself',
+    (isOn) => url.choose({ machinery: isOn ? '1' : '', pin: null }),
   );
   const choices = el(
     'div',
@@ -231,13 +247,15 @@ export function createControls({ url, subject }) {
     el('span', { class: 'device-choices' }, metric, grain, machinery.label),
   );
   /* On a phone the picture comes before what may be chosen of it. */
-  const unfold = button(
-    'text-button device-unfold',
-    () => fold(node.classList.contains('is-unfolded')),
-    '',
-    { 'aria-controls': choices.id },
+  const unfold = button('text-button device-unfold', () => fold(node.classList.contains('is-unfolded')), '', {
+    'aria-controls': choices.id,
+  });
+  const node = el(
+    'div',
+    { class: 'device-controls' },
+    el('div', { class: 'device-line' }, tabs.node, unfold, profiles.node),
+    choices,
   );
-  const node = el('div', { class: 'device-controls' }, el('div', { class: 'device-line' }, tabs.node, unfold, profiles.node), choices);
   const fold = (isFolded) => {
     node.classList.toggle('is-unfolded', !isFolded);
     unfold.setAttribute('aria-expanded', String(!isFolded));

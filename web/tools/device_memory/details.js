@@ -76,8 +76,7 @@ export function createDetailsOf({ url, subject, pane, relight }) {
 
 /* ---- a frame ------------------------------------------------------------------------ */
 
-const act = (word, title, run) =>
-  button('text-button', run, word, { title });
+const act = (word, title, run) => button('text-button', run, word, { title });
 
 function frameDetails({ url }, { callers: data, traces }, isPinned) {
   const node = data.nodes[0];
@@ -135,8 +134,17 @@ function groupPart(url, metric, traces) {
   return el(
     'section',
     { class: 'group-part' },
-    el('h3', {}, `${count(trace.count)} ${TIMES} ${each}`, el('span', { class: 'dim' }, ` = ${amount(metric, trace.value)}`)),
-    facts(trace.labels.map(({ key, text, number, unit }) => fact(visible(key), text == null ? `${count(number)} ${unit}` : name(text)))),
+    el(
+      'h3',
+      {},
+      `${count(trace.count)} ${TIMES} ${each}`,
+      el('span', { class: 'dim' }, ` = ${amount(metric, trace.value)}`),
+    ),
+    facts(
+      trace.labels.map(({ key, text, number, unit }) =>
+        fact(visible(key), text == null ? `${count(number)} ${unit}` : name(text)),
+      ),
+    ),
     folded(
       `made by ${counted(trace.stack.length, 'frame')}, innermost first`,
       trace.stack.map((id) =>
@@ -177,10 +185,14 @@ function perDevice(metric, traces) {
     const device = labels.find(({ key }) => key === 'device')?.text;
     if (device) sums.set(device, (sums.get(device) ?? 0) + value);
   }
-  return deviceBars('Per device', [...sums].map(([device, value]) => ({ name: device, total: value, words: amount(metric, value) })));
+  return deviceBars(
+    'Per device',
+    [...sums].map(([device, value]) => ({ name: device, total: value, words: amount(metric, value) })),
+  );
 }
 
-/* Devices side by side: a bar each, all of one scale. rows: [{name, total, words}]; of one device there is nothing to compare. */
+/* Devices side by side: a bar each, all of one scale. rows: [{name, total, words}]; of one device there is nothing to
+   compare. */
 function deviceBars(heading, rows) {
   if (rows.length < 2) return null;
   const max = Math.max(...rows.map(({ total }) => Math.abs(total)), 1);
@@ -202,22 +214,42 @@ function deviceBars(heading, rows) {
 
 /* ---- the page ----------------------------------------------------------------------- */
 
-const CAPTURED = { snapshot: 'time of the moment', gzip: 'as the file says', profile: 'as the profile says', file: 'time of the file' };
+const CAPTURED = {
+  snapshot: 'time of the moment',
+  gzip: 'as the file says',
+  profile: 'as the profile says',
+  file: 'time of the file',
+};
 
 function pageDetails(subject) {
   const { summary } = subject;
   const { metric } = summary;
   const list = (rows) =>
-    rows.slice(0, LISTED).map((row) =>
-      el(
-        'div',
-        {},
-        el('bdi', { dir: 'ltr', class: 'mono' }, visible(row.name)),
-        el('span', { class: 'figure dim' }, ` ${figureOf(summary, row.total)}, ${summary.is_diff && row.count > 0 ? '+' : ''}${count(row.count)}`),
-      ),
-    );
-  const bars = deviceBars('Devices', summary.devices.map((row) => ({ ...row, words: `${figureOf(summary, row.total)}, ${summary.is_diff && row.count > 0 ? '+' : ''}${count(row.count)}` })));
-  const shares = [bars, facts(bars ? null : fact('devices', list(summary.devices)), fact('kinds', list(summary.kinds)))];
+    rows
+      .slice(0, LISTED)
+      .map((row) =>
+        el(
+          'div',
+          {},
+          el('bdi', { dir: 'ltr', class: 'mono' }, visible(row.name)),
+          el(
+            'span',
+            { class: 'figure dim' },
+            ` ${figureOf(summary, row.total)}, ${summary.is_diff && row.count > 0 ? '+' : ''}${count(row.count)}`,
+          ),
+        ),
+      );
+  const bars = deviceBars(
+    'Devices',
+    summary.devices.map((row) => ({
+      ...row,
+      words: `${figureOf(summary, row.total)}, ${summary.is_diff && row.count > 0 ? '+' : ''}${count(row.count)}`,
+    })),
+  );
+  const shares = [
+    bars,
+    facts(bars ? null : fact('devices', list(summary.devices)), fact('kinds', list(summary.kinds))),
+  ];
   return {
     heading: 'This page',
     parts: [
@@ -232,7 +264,9 @@ function pageDetails(subject) {
             fact('total', amount(metric, profile.total)),
             fact('samples', count(profile.sample_count)),
             fact('file', bytes(profile.size_bytes)),
-            profile.captured_at_ms ? fact('taken', when(profile.captured_at_ms), ` (${CAPTURED[profile.captured_at_from] ?? ''})`) : null,
+            profile.captured_at_ms
+              ? fact('taken', when(profile.captured_at_ms), ` (${CAPTURED[profile.captured_at_from] ?? ''})`)
+              : null,
           ),
         ),
       ),

@@ -11,7 +11,9 @@ const SAVE = 'jax.profiler.save_device_memory_profile("memory.prof")';
 export function noProfiles() {
   return {
     title: 'No device profile here.',
-    text: 'Call this while the arrays exist and put the file into the watched folder, or drop it on this page; for PyTorch, `torch.cuda.memory._dump_snapshot("FILE.pickle")`, after `torch.cuda.memory._record_memory_history()`:',
+    text:
+      'Call this while the arrays exist and put the file into the watched folder, or drop it on this page; for ' +
+      'PyTorch, `torch.cuda.memory._dump_snapshot("FILE.pickle")`, after `torch.cuda.memory._record_memory_history()`:',
     run: SAVE,
   };
 }

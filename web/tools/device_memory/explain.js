@@ -8,10 +8,12 @@ import { countFilters } from './state.js';
 import { amount, isBytes, momentsOf, signedAmount } from './text.js';
 
 const CAVEAT =
-  'Counts live arrays and code only: temporaries inside a compiled program, memory that the allocator keeps unused, and the peak, are not in such a file.';
+  'Counts live arrays and code only: temporaries inside a compiled program, memory that the allocator keeps unused, ' +
+  'and the peak, are not in such a file.';
 
 const MOMENT_CAVEAT =
-  'Counts requested bytes. The allocator rounds them up and keeps segments that are not in use: the Memory Profile shows them.';
+  'Counts requested bytes. The allocator rounds them up and keeps segments that are not in use: the Memory Profile ' +
+  'shows them.';
 const caveatOf = (summary) => (momentsOf(summary).length ? MOMENT_CAVEAT : CAVEAT);
 
 const field = ({ name }) => `\`Profile.sample[].value[]\` of the sample type \`${visible(name)}\``;
@@ -31,13 +33,17 @@ function total(summary, state) {
   const { metric } = summary;
   return {
     title: `${amount(metric, summary.total)} live`,
-    formula: `the sum over ${counted(summary.sample_count, 'sample')}${passing(state)}; sizes of \u22121 (unknown) are counted and left out of the sum`,
+    formula:
+      `the sum over ${counted(summary.sample_count, 'sample')}${passing(state)}; sizes of \u22121 (unknown) ` +
+      `are counted and left out of the sum`,
     inputs: [
       ...summary.kinds.map((kind) => input(metric, kind.name, kind.total, counted(kind.count, 'allocation'))),
       input(metric, 'total', summary.total),
     ],
     file: filesOf(summary),
-    field: momentsOf(summary).length ? '`device_traces[][].size`, and `blocks[].requested_size` of what no event allocates' : field(metric),
+    field: momentsOf(summary).length
+      ? '`device_traces[][].size`, and `blocks[].requested_size` of what no event allocates'
+      : field(metric),
     confidence: 'exact',
     caveat: caveatOf(summary),
   };
@@ -65,7 +71,9 @@ function change(summary) {
   const { metric } = summary;
   return {
     title: `${signedAmount(metric, summary.total)}`,
-    formula: `after ${amount(metric, summary.after_total)} \u2212 before ${amount(metric, summary.before_total)}, sample by sample, summed by call stack`,
+    formula:
+      `after ${amount(metric, summary.after_total)} \u2212 before ${amount(metric, summary.before_total)}, ` +
+      `sample by sample, summed by call stack`,
     inputs: [
       input(metric, 'before', summary.before_total, filesOf(summary, 'base')),
       input(metric, 'change', summary.after_total - summary.before_total),
@@ -74,7 +82,9 @@ function change(summary) {
     file: `${filesOf(summary, 'base')}, ${filesOf(summary)}`,
     field: field(metric),
     confidence: 'exact',
-    caveat: `Percentages are of what was there before (${amount(metric, summary.percent_base)}), as pprof has them with -diff_base.`,
+    caveat:
+      `Percentages are of what was there before (${amount(metric, summary.percent_base)}), as pprof has them ` +
+      `with -diff_base.`,
   };
 }
 
@@ -85,14 +95,17 @@ function site(summary, { isMachinery }, id) {
   if (!known) return null;
   return {
     title: `${visible(known.frame.name)}: ${amount(metric, known.self)}`,
-    formula: `what was made at this line itself: ${amount(metric, known.self)} of ${amount(metric, summary.percent_base)} = ${percent(Math.abs(known.self), summary.percent_base)}`,
+    formula:
+      `what was made at this line itself: ${amount(metric, known.self)} of ` +
+      `${amount(metric, summary.percent_base)} = ${percent(Math.abs(known.self), summary.percent_base)}`,
     inputs: [input(metric, 'made here', known.self, counted(known.count, 'group'))],
     file: filesOf(summary),
     field: '`Profile.sample[].location_id[]`, innermost first',
     confidence: isMachinery ? 'exact' : 'guess',
     why: isMachinery
       ? 'The frame is the innermost one of the stack.'
-      : 'Bytes go to the nearest frame that is not of JAX, Flax, PyTorch, IPython or Python itself; their paths show which files those are.',
+      : 'Bytes go to the nearest frame that is not of JAX, Flax, PyTorch, IPython or Python itself; their paths show ' +
+        'which files those are.',
   };
 }
 

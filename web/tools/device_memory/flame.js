@@ -104,7 +104,10 @@ function build(flame) {
   flame.panel.body.append(flame.legend.node, flame.path, flame.minimap.node, flame.partsNode);
   flame.top = createTopPanel({ url, subject, store }, { isShort: true });
   flame.loader = createLoader(subject, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
-  flame.subLoader = createLoader(subject, flame.panel, { what: 'This part of the flame graph', sentence: 'more call stacks' });
+  flame.subLoader = createLoader(subject, flame.panel, {
+    what: 'This part of the flame graph',
+    sentence: 'more call stacks',
+  });
   flame.node = el('div', { class: 'device-flame' }, flame.panel.node, flame.top.node);
   flame.stopTheme = onTheme(() => {
     for (const part of flame.parts) part.recolour();
@@ -242,10 +245,12 @@ function leftOutWords(data) {
 
 function drawLegend(flame) {
   flame.legend.set(
-    flame.parts[0].legend().map(({ file, ...entry }) => ({
-      ...entry,
-      onClick: file ? () => flame.url.choose({ focus: [...flame.url.state.filters.focus, quoted(file)] }) : null,
-    })),
+    flame.parts[0]
+      .legend()
+      .map(({ file, ...entry }) => ({
+        ...entry,
+        onClick: file ? () => flame.url.choose({ focus: [...flame.url.state.filters.focus, quoted(file)] }) : null,
+      })),
   );
 }
 
@@ -259,7 +264,9 @@ async function showPinned(flame, params) {
   const isPath = pin.includes('.') || found.isWhole;
   const isThin = isThinned(data) && read.tree.width[found.node] < read.tree.width[0] / 2;
   if (pin && isPath && (!found.isWhole || (isThin && root !== pin)))
-    await flame.subLoader.load('flame', { ...params, at: pin }, () => {}).then((found) => found && drawWhole(flame, found, pin));
+    await flame.subLoader
+      .load('flame', { ...params, at: pin }, () => {})
+      .then((found) => found && drawWhole(flame, found, pin));
   else flame.subLoader.forget();
   part.zoomToPin();
   drawPath(flame, part.shown, part.nodeOfPin());
@@ -341,7 +348,10 @@ async function showDevices(flame, params) {
     flame.shown = shown;
     flame.loader.forget();
     flame.panel.show();
-    setParts(flame, devices.map(() => ({})));
+    setParts(
+      flame,
+      devices.map(() => ({})),
+    );
     flame.partsNode.classList.add('is-split');
     const max = Math.max(...answers.map(({ data }) => Math.abs(data.total)), 1);
     let frames = 0;
@@ -381,7 +391,12 @@ function search(flame) {
   const nodes = all.reduce((sum, each) => sum + each.nodes.length, 0);
   const isThin = isThinned(part.shown.data);
   const words = say.foundSentence(part.shown.data, { matched_total: total, matched_count: nodes }, nodes);
-  fill(flame.foundText, all[0].isLiteral ? 'searched as plain text: ' : '', isThin && nodes ? '≥ ' : '', isPivot ? counted(nodes, 'frame') : words);
+  fill(
+    flame.foundText,
+    all[0].isLiteral ? 'searched as plain text: ' : '',
+    isThin && nodes ? '≥ ' : '',
+    isPivot ? counted(nodes, 'frame') : words,
+  );
   if (isThin && !isPivot) exactSearch(flame, find, nodes);
 }
 

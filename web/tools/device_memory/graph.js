@@ -106,13 +106,25 @@ async function draw(state, data) {
       isDashed: edge.is_residual,
       className: growth(data, edge.value),
     }));
-  panel.setTitle('Call graph', el('span', { class: 'dim' }, ` ${counted(data.nodes.length, 'function')}, shares of ${say.wholeWords(data, 'all')}`));
+  panel.setTitle(
+    'Call graph',
+    el(
+      'span',
+      { class: 'dim' },
+      ` ${counted(data.nodes.length, 'function')}, shares of ${say.wholeWords(data, 'all')}`,
+    ),
+  );
   const byTotal = [...data.nodes].sort((a, b) => Math.abs(b.total) - Math.abs(a.total));
-  fill(state.list, byTotal.map((node) => listRow(state, data, node)));
+  fill(
+    state.list,
+    byTotal.map((node) => listRow(state, data, node)),
+  );
   if (data.nodes.length === 0) {
     panel.say(
       message(
-        countFilters(url.state) ? empty.noMatch(countFilters(url.state), say.faultsOf(subject.summary)) : empty.noStacks(),
+        countFilters(url.state)
+          ? empty.noMatch(countFilters(url.state), say.faultsOf(subject.summary))
+          : empty.noStacks(),
       ),
     );
     return;
@@ -120,13 +132,14 @@ async function draw(state, data) {
   const words = say.trimSentence(data);
   fill(said, `Laying out ${words}.`);
   try {
-    const layout = await layOutGraph(
-      state.nodes.map(boxSize),
-      state.edges,
-    );
+    const layout = await layOutGraph(state.nodes.map(boxSize), state.edges);
     if (state.data !== data) return;
     state.graph.draw(state.nodes, state.edges, layout, `Call graph of ${words}.`);
-    fill(said, `${words[0].toUpperCase()}${words.slice(1)}. Size and colour show what is its own. Drag pans, the wheel zooms after a click, 0 shows all.`);
+    fill(
+      said,
+      `${words[0].toUpperCase()}${words.slice(1)}. Size and colour show what is its own. Drag pans, the wheel zooms ` +
+        `after a click, 0 shows all.`,
+    );
   } catch (error) {
     if (isAbort(error) || state.data !== data) return;
     fill(said, message(empty.graphFailed(error.message)));
@@ -139,7 +152,9 @@ function listRow({ url, store }, data, { frame, self, total }) {
   return el(
     'li',
     { 'data-id': frame.id, on: lighting(store, frame) },
-    neighbour({ frame, figure: say.figureOf(data, total), said, share }, () => url.pin(frame.id === store.state.pin ? null : frame.id)),
+    neighbour({ frame, figure: say.figureOf(data, total), said, share }, () =>
+      url.pin(frame.id === store.state.pin ? null : frame.id),
+    ),
   );
 }
 
@@ -160,6 +175,11 @@ function tableOf(data) {
       { key: 'total', title: `Total, ${data?.metric.unit}` },
       { key: 'file', title: 'File', isSource: true },
     ],
-    rows: (data?.nodes ?? []).map(({ frame, self, total }) => ({ name: say.siteName(frame), self, total, file: frame.file })),
+    rows: (data?.nodes ?? []).map(({ frame, self, total }) => ({
+      name: say.siteName(frame),
+      self,
+      total,
+      file: frame.file,
+    })),
   };
 }

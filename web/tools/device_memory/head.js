@@ -36,12 +36,10 @@ function largestList({ url, store }, summary) {
     el('span', { class: 'dim' }, summary.is_diff ? 'Most changed: ' : 'Most: '),
     items.map(({ frame, text, value, bytes, share }, at) => [
       at ? ' · ' : '',
-      button(
-        'site-button',
-        () => url.pin(frame.id),
-        el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(text, SITE)),
-        { title: visible(`${text}\n${frame.file}`), on: lighting(store, frame) },
-      ),
+      button('site-button', () => url.pin(frame.id), el('bdi', { dir: 'ltr', class: 'mono' }, cutMiddle(text, SITE)), {
+        title: visible(`${text}\n${frame.file}`),
+        on: lighting(store, frame),
+      }),
       ' ',
       typeof bytes === 'number'
         ? explained(`site:${frame.id}`, bytes, value, 'strong')
@@ -53,7 +51,9 @@ function largestList({ url, store }, summary) {
 
 /* Which moments of which devices are shown, each with the way back to it in the Memory Profile. */
 function momentLinks(link, { session, summary }) {
-  const rows = summary.profiles.filter(({ moment }) => moment).sort((a, b) => (a.role > b.role ? 1 : a.role < b.role ? -1 : 0));
+  const rows = summary.profiles
+    .filter(({ moment }) => moment)
+    .sort((a, b) => (a.role > b.role ? 1 : a.role < b.role ? -1 : 0));
   if (rows.length === 0) return null;
   const hrefOf = ({ id, moment: { memory, text: asked, time_ps: time } }) =>
     link(session, { tool: 'memory_profile', host: id.split('@')[0], memory, ...(asked === 'peak' ? {} : { time }) });
@@ -63,12 +63,19 @@ function momentLinks(link, { session, summary }) {
     'Requested bytes of blocks that are not free yet. ',
     rows.map((row, at) => [
       at ? ' \u00b7 ' : '',
-      el('a', { href: hrefOf(row) }, summary.is_diff ? `${row.role === 'base' ? 'A' : 'B'} in the Memory Profile` : 'This moment in the Memory Profile'),
+      el(
+        'a',
+        { href: hrefOf(row) },
+        summary.is_diff
+          ? `${row.role === 'base' ? 'A' : 'B'} in the Memory Profile`
+          : 'This moment in the Memory Profile',
+      ),
     ]),
   );
 }
 
-/* link, linkHere: of the context, see app.js. Out: {node, show(summary, notes), lead(parts or null), setFinding(what the core tells of all profiles, or null),
+/* link, linkHere: of the context, see app.js. Out: {node, show(summary, notes), lead(parts or null), setFinding(what
+   the core tells of all profiles, or null),
  * say(sentence), setNotRead(list)}; lead: what a view puts before all, while it is the one shown. */
 export function createHead({ url, subject, store, link, linkHere }) {
   const title = el('h1', { class: 'answer' });
@@ -81,7 +88,9 @@ export function createHead({ url, subject, store, link, linkHere }) {
       { class: 'device-standing dim' },
       'Counts live arrays and code only. Temporaries inside a compiled program are in the ',
       /* Of the same session alone: the newest program would be another job's. */
-      subject.hasPrograms ? el('a', { href: link(subject.session, { tool: 'memory_viewer' }) }, 'Memory Viewer') : 'Memory Viewer, of which this session has no program',
+      subject.hasPrograms
+        ? el('a', { href: link(subject.session, { tool: 'memory_viewer' }) }, 'Memory Viewer')
+        : 'Memory Viewer, of which this session has no program',
       '. Such a file does not tell the capacity.',
     );
   const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
@@ -100,8 +109,20 @@ export function createHead({ url, subject, store, link, linkHere }) {
     const isLed = leading != null && url.state.view === 'series';
     const isTold = !isLed && isGrave(finding) && !summary.is_diff && countFilters(url.state) === 0;
     const own = nodesOf(sentence(summary), isLed || isTold);
-    const first = isLed ? nodesOf(leading) : isTold ? [nodesOf(sentenceParts(finding)), ' ', el('a', { class: 'see-why', href: linkHere({ view: finding.evidence.view }) }, 'See the series')] : own;
-    fill(title, el('span', { class: 'answer-first' }, first), isLed || isTold ? [' ', el('span', { class: 'answer-second dim' }, own)] : null);
+    const first = isLed
+      ? nodesOf(leading)
+      : isTold
+        ? [
+            nodesOf(sentenceParts(finding)),
+            ' ',
+            el('a', { class: 'see-why', href: linkHere({ view: finding.evidence.view }) }, 'See the series'),
+          ]
+        : own;
+    fill(
+      title,
+      el('span', { class: 'answer-first' }, first),
+      isLed || isTold ? [' ', el('span', { class: 'answer-second dim' }, own)] : null,
+    );
   };
   const drawNotes = () =>
     fill(
@@ -125,7 +146,8 @@ export function createHead({ url, subject, store, link, linkHere }) {
           ? el(
               'p',
               { class: 'dim' },
-              `${counted(summary.stackless_count, 'sample')} without a call stack: shown as (no stack); tracebacks were switched off when they were made.`,
+              `${counted(summary.stackless_count, 'sample')} without a call stack: shown as (no stack); tracebacks ` +
+                `were switched off when they were made.`,
             )
           : null,
         summary.kinds.length ? standing() : momentLinks(link, subject),

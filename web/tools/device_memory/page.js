@@ -41,7 +41,8 @@ const urlOf = (context) => ({
   pin: (path, group) => context.choose(pinned(path, group)),
 });
 
-/* What is asked of the daemon, and what is known of it. key: of equal questions equal; names: of functions that are drawn. */
+/* What is asked of the daemon, and what is known of it. key: of equal questions equal; names: of functions that are
+   drawn. */
 function subjectOf(view) {
   const common = () => commonParams(view.url.state, view.subject.session);
   return {
@@ -53,7 +54,8 @@ function subjectOf(view) {
     summary: null,
     summaryRead: null,
     common,
-    ask: (name, params = {}, signal = view.controller.signal) => get(`device_memory/${name}`, { ...common(), ...params }, { signal }),
+    ask: (name, params = {}, signal = view.controller.signal) =>
+      get(`device_memory/${name}`, { ...common(), ...params }, { signal }),
     /* Link to the whole table as the daemon writes it. */
     link: (name, params, format = 'csv') => apiUrl(`device_memory/${name}`, { ...common(), ...params, format }).href,
     again: () => void openTab(view),
@@ -76,7 +78,9 @@ export function mount(root, context) {
   build(view, root);
   view.store.subscribe(() => nextFrame(() => lightUp(view)));
   context.bind([...keysOf(view), ...explainKeys()], 'Device Memory');
-  const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(view.subject, view.url.state, ...key));
+  const stopCards = explainWith(async (...key) =>
+    (await import('./explain.js')).cardOf(view.subject, view.url.state, ...key),
+  );
   return {
     show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
     hear: (route) => apply(view, route),
@@ -109,7 +113,14 @@ function build(view, root) {
 async function show(view, selection, route) {
   const { url, subject } = view;
   url.state = stateOf(route);
-  Object.assign(subject, { session: selection.session?.id ?? '', hasPrograms: Boolean(selection.session) && selection.session.module_count !== 0, profiles: [], names: [], summary: null, key: '' });
+  Object.assign(subject, {
+    session: selection.session?.id ?? '',
+    hasPrograms: Boolean(selection.session) && selection.session.module_count !== 0,
+    profiles: [],
+    names: [],
+    summary: null,
+    key: '',
+  });
   view.controller.abort();
   for (const tab of view.tabs.values()) tab.forget();
   const hasNone = !subject.session || (selection.session.profile_count === 0 && !selection.session.snapshot_count);
@@ -121,7 +132,8 @@ async function show(view, selection, route) {
   await Promise.all([listProfiles(view), apply(view, route), findTrend(view, selection.session)]);
 }
 
-/* A series grows while a program runs: what was added is drawn without a question. Views of one profile stay as they are
+/* A series grows while a program runs: what was added is drawn without a question. Views of one profile stay as they
+   are
  * until the reader asks. Out: a promise, or null where it does not follow. */
 function follow(view, session) {
   const { subject, tabs, url } = view;
@@ -198,7 +210,11 @@ async function loadSummary(view) {
     if (error.code === 'gone') throw error;
     const { local } = url.state;
     const isLost = error.status === 404 && local && compared(url.state).shown === local;
-    instead(view, isLost ? uploadAgain(local, uploaded(local)) : empty.failed('This profile', error), 'Nothing to show.');
+    instead(
+      view,
+      isLost ? uploadAgain(local, uploaded(local)) : empty.failed('This profile', error),
+      'Nothing to show.',
+    );
   }
 }
 
@@ -267,7 +283,11 @@ function keysOf(view) {
       does: `view ${word}`,
       run: () => url.choose({ view: id === 'flame' ? '' : id, sort: '', filter: '' }),
     })),
-    { keys: ['/'], does: 'to the filter or the search of this view', run: () => (tab()?.focusFind ?? view.controls.focusFilter)() },
+    {
+      keys: ['/'],
+      does: 'to the filter or the search of this view',
+      run: () => (tab()?.focusFind ?? view.controls.focusFilter)(),
+    },
     { keys: ['w', '+', '='], does: 'zoom in', isOn: has('zoomBy'), run: () => tab().zoomBy(ZOOM) },
     { keys: ['s', '-', '−'], does: 'zoom out', isOn: has('zoomBy'), run: () => tab().zoomBy(1 / ZOOM) },
     { keys: ['a'], does: 'pan left', isOn: has('panBy'), run: () => tab().panBy(-1) },

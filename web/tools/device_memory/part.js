@@ -42,7 +42,8 @@ function labelOf({ data, read }, node, letters) {
   if (whole.length > letters) return read.names.function[at] || whole;
   if (whole.length + FIGURE_LETTERS > letters) return whole;
   const size = data.is_diff
-    ? `${say.changeWords(data.metric, read.tree.total[node])} (${say.relativeWords({ before: read.before[node], after: read.after[node] })})`
+    ? `${say.changeWords(data.metric, read.tree.total[node])} ` +
+      `(${say.relativeWords({ before: read.before[node], after: read.after[node] })})`
     : say.amount(data.metric, read.tree.total[node]);
   return whole.length + size.length + 3 <= letters ? `${whole}   ${size}` : whole;
 }
@@ -60,7 +61,12 @@ function lookOf(shown) {
 function openMenuOf(url, { names, tree }, node, ...where) {
   const at = tree.frame[node];
   hideTooltip();
-  openFrameMenu(url, { id: names.id[at], function: names.function[at], file: names.file[at] }, names.text[at], ...where);
+  openFrameMenu(
+    url,
+    { id: names.id[at], function: names.function[at], file: names.file[at] },
+    names.text[at],
+    ...where,
+  );
 }
 
 /* onPick(path of ids | null); onWindow(range) of createIcicle; isFlipped: callers above, the frame below them. */
@@ -133,7 +139,11 @@ export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped =
     },
     recolour: () => shown.colours && icicle.recolour(lookOf(shown)),
     light(hover) {
-      if (shown.read) icicle.mark({ hover: hoverNode >= 0 ? hoverNode : hover ? nodeOfFrame(shown.read, hover) : -1, pin: nodeOfPin() });
+      if (shown.read)
+        icicle.mark({
+          hover: hoverNode >= 0 ? hoverNode : hover ? nodeOfFrame(shown.read, hover) : -1,
+          pin: nodeOfPin(),
+        });
     },
     nodeOfPin,
     zoomToPin: () => icicle.zoomTo(Math.max(0, nodeOfPin())),

@@ -12,12 +12,15 @@ import { copyText } from '../../widgets/toast.js';
 import { failed } from './empty.js';
 import { amount, siteName } from './text.js';
 
-/* The field that filters the rows of a table; what is in it stands in the URL. Out: of createFilter, and said(columns): of the answer. */
+/* The field that filters the rows of a table; what is in it stands in the URL. Out: of createFilter, and said(columns):
+   of the answer. */
 export function createRowFilter({ url, subject }, label) {
   let columns = [];
   const valuesOf = (name) => {
     const list = { device: subject.summary?.devices, kind: subject.summary?.kinds }[name];
-    return list ? async () => list.map((each) => ({ value: each.name, figure: amount(subject.summary.metric, each.total) })) : null;
+    return list
+      ? async () => list.map((each) => ({ value: each.name, figure: amount(subject.summary.metric, each.total) }))
+      : null;
   };
   const filter = createFilter({
     label,

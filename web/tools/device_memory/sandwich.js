@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sandwich.js: the callers of a frame as a flame graph that stands on it, and what it called as one that hangs from it; each
- * is as wide as the frame holds. */
+ * sandwich.js: the callers of a frame as a flame graph that stands on it, and what it called as one that hangs from it;
+ * each is as wide as the frame holds. */
 
 import { isAbort, Problem } from '../../lib/api.js';
 import { begin } from '../../lib/activity.js';
@@ -20,8 +20,16 @@ export function frameOf(data, id) {
 /* Draws the answer to ?pivot=ID into two parts: the callers, then the callees, in the same colours. */
 export function drawSandwich([above, below], data, name) {
   const rootName = 'stacks through it';
-  above.draw({ ...data, nodes: data.callers }, { rootName, isRootHidden: true, label: `Callers of ${name}, nearest first.` });
-  below.draw(data, { rootName, isRootHidden: true, known: data.is_diff ? null : above.shown.colours.files, label: `What ${name} called.` });
+  above.draw(
+    { ...data, nodes: data.callers },
+    { rootName, isRootHidden: true, label: `Callers of ${name}, nearest first.` },
+  );
+  below.draw(data, {
+    rootName,
+    isRootHidden: true,
+    known: data.is_diff ? null : above.shown.colours.files,
+    label: `What ${name} called.`,
+  });
   above.setHeading('Callers, the nearest below');
   below.setHeading('Callees');
   for (const part of [above, below]) part.fitRows();
@@ -32,7 +40,11 @@ export function createSandwich({ url, subject, store, hint }) {
   const onPick = (path, id) => url.pin(id === store.state.pin ? null : id);
   const parts = [{ isFlipped: true }, {}].map((how) => createPart({ url, store, hint }, { onPick, ...how }));
   const problem = el('div', { hidden: true });
-  const flames = el('div', { class: 'flame-parts' }, parts.map(({ node }) => node));
+  const flames = el(
+    'div',
+    { class: 'flame-parts' },
+    parts.map(({ node }) => node),
+  );
   const node = el('div', { class: 'callers-flames' }, problem, flames);
   let asked = '';
   const stopTheme = onTheme(() => parts.forEach((part) => part.recolour()));

@@ -33,7 +33,11 @@ const MAX_BY_HAND = 100;
 
 export function createSeries({ url, subject, store, lead }) {
   const series = { url, subject, store, data: null };
-  const params = () => ({ ...seriesParams(url.state, subject.session), base: [], sort: url.state.sort || DEFAULT_SORT });
+  const params = () => ({
+    ...seriesParams(url.state, subject.session),
+    base: [],
+    sort: url.state.sort || DEFAULT_SORT,
+  });
   series.legend = createLegend('Colours of the call sites');
   series.chart = createStacked({
     sentence: (at) => say.profileSentence(series.data, at),
@@ -48,7 +52,14 @@ export function createSeries({ url, subject, store, lead }) {
         files: order === 'hand' ? series.data.profiles.map(({ id }) => id) : [],
       }),
     onMove: (from, to) =>
-      url.choose({ order: 'hand', files: moved(series.data.profiles.map(({ id }) => id), from, to) }),
+      url.choose({
+        order: 'hand',
+        files: moved(
+          series.data.profiles.map(({ id }) => id),
+          from,
+          to,
+        ),
+      }),
     onPick: (at) => url.choose(pickProfile(url.state, series.data.profiles[at].id)),
   });
   series.panel = createPanel('panel-series', 'Live bytes of each profile', {
@@ -57,7 +68,9 @@ export function createSeries({ url, subject, store, lead }) {
       title: 'Live bytes of each profile, by call site',
       drawing: () => {
         const drawing = series.chart.drawing();
-        return drawing ? { ...drawing, legend: legendOf(series).map(({ word, fill: colour }) => ({ word, colour })) } : null;
+        return drawing
+          ? { ...drawing, legend: legendOf(series).map(({ word, fill: colour }) => ({ word, colour })) }
+          : null;
       },
       csv: () => subject.link('series', params()),
     }),
@@ -105,7 +118,10 @@ function draw(series, data, asked) {
       el(
         'p',
         { class: 'dim' },
-        (names.length === 1 ? `${names[0]} is left out: ${reason}` : `${names.join(', ')} are left out; for each: ${reason}`).replace(/\.*$/, '.'),
+        (names.length === 1
+          ? `${names[0]} is left out: ${reason}`
+          : `${names.join(', ')} are left out; for each: ${reason}`
+        ).replace(/\.*$/, '.'),
       ),
     ),
   );
@@ -118,8 +134,14 @@ function draw(series, data, asked) {
   const times = url.state.order === 'time' ? data.profiles.map((profile) => profile.captured_at_ms) : null;
   const isToScale = times?.every((time) => time != null) && areApart(times);
   panel.setTitle(
-    `Live ${say.isBytes(data.metric) ? 'bytes' : 'allocations'} ${say.areMoments(data) ? 'at each moment' : 'of each profile'}`,
-    el('span', { class: 'dim' }, ` 1 … ${count(data.profiles.length)}, by call site, growing ones at the bottom${isToScale ? '; each is as wide as the time to the next' : ''}`),
+    `Live ${say.isBytes(data.metric) ? 'bytes' : 'allocations'} ` +
+      `${say.areMoments(data) ? 'at each moment' : 'of each profile'}`,
+    el(
+      'span',
+      { class: 'dim' },
+      ` 1 … ${count(data.profiles.length)}, by call site, growing ones at the ` +
+        `bottom${isToScale ? '; each is as wide as the time to the next' : ''}`,
+    ),
   );
   series.legend.set(legendOf(series));
   series.chart.draw({
@@ -172,7 +194,12 @@ function drawTable(series, data, asked) {
   const rowsOf = ({ sites }) => sites.map((row, at) => ({ ...row, id: `${row.frame.id}:${row.callee ?? ''}:${at}` }));
   series.sites.setTitle('Call sites', el('span', { class: 'dim' }, ` ${say.verdictCounts(data.verdict_counts)}`));
   series.table.show({
-    source: rowsFrom({ subject, panel: series.sites }, 'series', asked, { data, count: data.total_count, pageRows: PAGE_ROWS, rowsOf }),
+    source: rowsFrom({ subject, panel: series.sites }, 'series', asked, {
+      data,
+      count: data.total_count,
+      pageRows: PAGE_ROWS,
+      rowsOf,
+    }),
     columns: seriesColumns(
       data,
       (row) => sparkline(row.values, say.sparkLabel(data.metric, row)),
@@ -207,21 +234,27 @@ function mark(series) {
           button('text-button', () => url.choose({ a: '', b: '' }), 'clear'),
         ]
       : a
-        ? `A ${named(a)}${data.profiles[index(a)]?.captured_at_ms ? ` (${when(data.profiles[index(a)].captured_at_ms)})` : ''}. Click a second ${word} to see the difference.`
+        ? `A ${named(a)}${
+            data.profiles[index(a)]?.captured_at_ms ? ` ` + `(${when(data.profiles[index(a)].captured_at_ms)})` : ''
+          }. Click a second ${word} to see the difference.`
         : `Click a ${word} to see it; a second one gives the difference.`,
   );
 }
 
 /* ---- the order of the profiles ------------------------------------------------------- */
 
-/* By name, by the time they were taken, or by hand (drag, or Alt+↑ ↓ in the list). Out: {select, list, set(order, profiles)}. */
+/* By name, by the time they were taken, or by hand (drag, or Alt+↑ ↓ in the list). Out: {select, list, set(order,
+   profiles)}. */
 function createOrder({ onOrder, onMove, onPick }) {
   const select = el(
     'select',
     { class: 'device-choice', 'aria-label': 'Order of the profiles', on: { change: () => onOrder(select.value) } },
     ORDERS.map(([value, word]) => el('option', { value }, word)),
   );
-  const list = el('ol', { class: 'order-list', 'aria-label': 'Profiles in order; drag them, or Alt and arrow up or down' });
+  const list = el('ol', {
+    class: 'order-list',
+    'aria-label': 'Profiles in order; drag them, or Alt and arrow up or down',
+  });
   let dragged = -1;
   let focusAt = -1;
 

@@ -27,7 +27,14 @@ export function createSource({ subject, store }) {
     panel.setTitle('Source', el('span', { class: 'dim' }, ' ', name(data.file)));
     panel.setAside(copyButton(data.file));
     const text = await readText(data.file, largestLine(data));
-    fill(said, text.reason != null ? message(empty.noSource(data.file, text.reason)) : text.isCut ? el('p', { class: 'dim' }, cutText(text, data)) : null);
+    fill(
+      said,
+      text.reason != null
+        ? message(empty.noSource(data.file, text.reason))
+        : text.isCut
+          ? el('p', { class: 'dim' }, cutText(text, data))
+          : null,
+    );
     fill(lines, table(data, text));
     lines.querySelector('.is-here')?.scrollIntoView({ block: 'center' });
   };
@@ -57,12 +64,19 @@ function largestLine({ lines }) {
   return [...totals].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]))[0]?.[0] ?? 1;
 }
 
-/* {lines, first: line number of the first, isCut, cutLine: of which only the beginning is there, or null, reason}: reason is null when the text is there. Of a very long
+/* {lines, first: line number of the first, isCut, cutLine: of which only the beginning is there, or null, reason}:
+   reason is null when the text is there. Of a very long
  * file the lines around one. */
 async function readText(file, line) {
   try {
     const answer = await get('source', { file, line: Math.max(1, line) });
-    return { lines: answer.lines, first: answer.first_line, isCut: answer.is_cut, cutLine: answer.cut_line, reason: answer.is_available ? null : (answer.reason ?? '') };
+    return {
+      lines: answer.lines,
+      first: answer.first_line,
+      isCut: answer.is_cut,
+      cutLine: answer.cut_line,
+      reason: answer.is_available ? null : (answer.reason ?? ''),
+    };
   } catch (error) {
     if (isAbort(error) || !(error instanceof Problem)) throw error;
     return { lines: [], first: 1, isCut: false, cutLine: null, reason: error.message };
@@ -73,8 +87,12 @@ async function readText(file, line) {
 function cutText({ lines, first, cutLine }, data) {
   const last = first + lines.length - 1;
   const beyond = new Set(data.lines.map(({ line }) => line).filter((line) => line < first || line > last)).size;
-  const left = beyond ? ` ${count(beyond)} of the lines that hold memory are outside of these and are listed without their text.` : '';
-  return `The file is longer than 2 MiB: the text of lines ${count(first)} to ${count(last)} is here.${cutLine ? ` Line ${count(cutLine)} is longer than that: only its beginning is here.` : ''}${left}`;
+  const left = beyond
+    ? ` ${count(beyond)} of the lines that hold memory are outside of these and are listed without their text.`
+    : '';
+  return `The file is longer than 2 MiB: the text of lines ${count(first)} to ${count(last)} is here.${
+    cutLine ? ` ` + `Line ${count(cutLine)} is longer than that: only its beginning is here.` : ''
+  }${left}`;
 }
 
 /* Lines around those that hold something; of a short file all. */
@@ -83,7 +101,8 @@ function wantedLines(figures, { lines, first, isCut }) {
   if (lines.length <= FAR && !isCut) return lines.map((_, at) => first + at);
   const wanted = new Set(figures.keys());
   for (const line of figures.keys())
-    for (let at = Math.max(first, line - AROUND); at <= Math.min(first + lines.length - 1, line + AROUND); at++) wanted.add(at);
+    for (let at = Math.max(first, line - AROUND); at <= Math.min(first + lines.length - 1, line + AROUND); at++)
+      wanted.add(at);
   return [...wanted].sort((a, b) => a - b);
 }
 
@@ -133,7 +152,11 @@ function table(data, text) {
         'tr',
         {},
         ['Self', 'Total', '', 'Line', hasText ? 'Text' : 'Function'].map((word, at) =>
-          el('th', { scope: 'col', class: at === 2 ? 'source-bar' : at < 4 ? 'is-number' : null }, word || el('span', { class: 'hidden' }, 'Share')),
+          el(
+            'th',
+            { scope: 'col', class: at === 2 ? 'source-bar' : at < 4 ? 'is-number' : null },
+            word || el('span', { class: 'hidden' }, 'Share'),
+          ),
         ),
       ),
     ),

@@ -65,7 +65,9 @@ export function siteName(frame, callee = null) {
 
 /* explain: key of its card. */
 function part(metric, value, explain, role = '') {
-  return isBytes(metric) ? { bytes: value, text: bytes(value), role, explain } : { count: value, text: count(value), role };
+  return isBytes(metric)
+    ? { bytes: value, text: bytes(value), role, explain }
+    : { count: value, text: count(value), role };
 }
 
 function kindTotal(summary, kind) {
@@ -75,11 +77,16 @@ function kindTotal(summary, kind) {
 /* "12.40 GiB live on 8 devices: 12.40 GiB in 325 buffers; 23 executables of unknown size." */
 export function liveSentence(summary) {
   const { metric, total, devices, buffer_count: buffers, executable_count: programs } = summary;
-  const where = devices.length ? ` on ${devices.length === 1 ? short(devices[0].name) : counted(devices.length, 'device')}` : '';
+  const where = devices.length
+    ? ` on ${devices.length === 1 ? short(devices[0].name) : counted(devices.length, 'device')}`
+    : '';
   if (momentsOf(summary).length > 0) return momentSentence(summary, where);
   const isJax = summary.kinds.some(({ name }) => ['buffer', 'executable'].includes(name));
   if (!isJax)
-    return [part(metric, total, 'total', 'main'), ` of ${short(metric.name)} in ${counted(summary.sample_count, 'sample')}${where}.`];
+    return [
+      part(metric, total, 'total', 'main'),
+      ` of ${short(metric.name)} in ${counted(summary.sample_count, 'sample')}${where}.`,
+    ];
   if (!isBytes(metric))
     return [
       part(metric, total, 'total', 'main'),
@@ -105,7 +112,9 @@ function momentSentence(summary, where) {
   return [
     part(metric, total, 'total', 'main'),
     `${isBytes(metric) ? '' : ` ${short(metric.name)}`} in use${where}`,
-    ...(shown.length === 1 ? [' of ', { name: isNamed ? snapshot.slice(0, -moment.memory.length - 1) : snapshot }, ` at ${moment.words}`] : ''),
+    ...(shown.length === 1
+      ? [' of ', { name: isNamed ? snapshot.slice(0, -moment.memory.length - 1) : snapshot }, ` at ${moment.words}`]
+      : ''),
     isBytes(metric) && many != null ? `: ${counted(many, 'block')}.` : '.',
   ];
 }
@@ -116,7 +125,9 @@ export const momentsOf = ({ profiles = [] }, role = 'profile') =>
 
 /* Two moments of one snapshot have one name before their words. */
 function isOfOneSnapshot({ profiles }) {
-  const names = profiles.map(({ name, moment }) => (moment && name.endsWith(`, ${moment.words}`) ? name.slice(0, -moment.words.length) : null));
+  const names = profiles.map(({ name, moment }) =>
+    moment && name.endsWith(`, ${moment.words}`) ? name.slice(0, -moment.words.length) : null,
+  );
   return names.every((name) => name != null && name === names[0]);
 }
 
@@ -126,7 +137,11 @@ function programsWords(summary) {
   const words = counted(all, 'executable');
   if (unknown === all) return [`; ${words} of unknown size`];
   const rest = unknown ? ` (${count(unknown)} more of unknown size)` : '';
-  return ['; ', { bytes: known, text: bytes(known), role: '', explain: 'kind:executable' }, ` in ${counted(all - unknown, 'executable')}${rest}`];
+  return [
+    '; ',
+    { bytes: known, text: bytes(known), role: '', explain: 'kind:executable' },
+    ` in ${counted(all - unknown, 'executable')}${rest}`,
+  ];
 }
 
 /* "+1.80 MiB from memory1.prof (3.89 MiB) to memory9.prof (5.68 MiB): 46 % more." */
@@ -164,7 +179,11 @@ export function nothingSentence(summary, filterCount) {
 /* "7.72 GiB of 12.40 GiB (62 %) pass the 2 filters." */
 export function filteredSentence(summary, filterCount) {
   if (!filterCount || summary.is_diff || summary.sample_count === 0) return null;
-  return `${amount(summary.metric, summary.total)} of ${amount(summary.metric, summary.percent_base)} (${percent(summary.total, summary.percent_base)}) ${filterCount === 1 ? 'passes' : 'pass'} ${filterWords(filterCount)}.`;
+  return (
+    `${amount(summary.metric, summary.total)} of ${amount(summary.metric, summary.percent_base)} ` +
+    `(${percent(summary.total, summary.percent_base)}) ${filterCount === 1 ? 'passes' : 'pass'} ` +
+    `${filterWords(filterCount)}.`
+  );
 }
 
 /* Items of the second line: [{frame, callee, text, value, share}]. */
@@ -183,9 +202,7 @@ export function largestItems(summary) {
 export function titleOf(summary) {
   const shown = summary.profiles.filter(({ role }) => role === 'profile').map(({ name }) => visible(name));
   const what = shown.length === 1 ? shown[0] : counted(shown.length, 'profile');
-  const figure = summary.is_diff
-    ? signedAmount(summary.metric, summary.total)
-    : amount(summary.metric, summary.total);
+  const figure = summary.is_diff ? signedAmount(summary.metric, summary.total) : amount(summary.metric, summary.total);
   return `${figure} · ${what} · Device Memory – memviewd`;
 }
 
@@ -224,7 +241,10 @@ export function flameLabel(summary, frames, isInverted) {
 export function foundSentence(data, search, shownCount) {
   if (!search || search.matched_count === 0) return 'No frame matches.';
   const share = percent(search.matched_total, data.percent_base);
-  return `${counted(shownCount, 'frame')}: ${amount(data.metric, search.matched_total)}, ${share} of ${wholeWords(data)}.`;
+  return (
+    `${counted(shownCount, 'frame')}: ${amount(data.metric, search.matched_total)}, ${share} of ` +
+    `${wholeWords(data)}.`
+  );
 }
 
 /* Name of a frame of an answer of columns. */
@@ -241,7 +261,8 @@ function specialName(id) {
 
 /* Why a chip is marked, or "". */
 export function chipFault({ expression, matched_count: found, fault, nearest, parameter }) {
-  if (fault) return `"${short(expression)}" is not a valid regular expression (${fault}); it is searched as plain text.`;
+  if (fault)
+    return `"${short(expression)}" is not a valid regular expression (${fault}); it is searched as plain text.`;
   if (found > 0) return '';
   const what = parameter.startsWith('tag') ? 'sample' : 'frame';
   return `No ${what} matches "${short(expression)}".${nearest ? ` Nearest: ${short(nearest)}.` : ''}`;
@@ -286,7 +307,10 @@ export function profileNames(data) {
 
 export function seriesLabel({ metric, profiles }) {
   const [first, last] = [profiles[0], profiles.at(-1)];
-  return `Live memory of ${counted(profiles.length, 'profile')} by call site, from ${spokenAmount(metric, first.total)} to ${spokenAmount(metric, last.total)}.`;
+  return (
+    `Live memory of ${counted(profiles.length, 'profile')} by call site, from ` +
+    `${spokenAmount(metric, first.total)} to ${spokenAmount(metric, last.total)}.`
+  );
 }
 
 export function profileLines({ metric, profiles }, at) {

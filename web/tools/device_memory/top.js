@@ -21,9 +21,7 @@ const rowsOf = ({ rows }) => rows.map((row) => ({ ...row, id: row.frame.id }));
 /* isShort: below the flame graph, without filter and order of its own. */
 export function createTopPanel({ url, subject, store }, { isShort = false } = {}) {
   const params = () =>
-    isShort
-      ? { sort: shortSort }
-      : { sort: url.state.sort || DEFAULT_SORT, filter: url.state.filter };
+    isShort ? { sort: shortSort } : { sort: url.state.sort || DEFAULT_SORT, filter: url.state.filter };
   let shortSort = DEFAULT_SORT;
   const panel = createPanel('panel-top panel-table', 'Top', {
     menu: menuOf(subject, { name: 'top', title: 'Top', csv: () => subject.link('top', params()) }),
@@ -54,13 +52,19 @@ export function createTopPanel({ url, subject, store }, { isShort = false } = {}
     find?.said(data.columns);
     panel.setTitle('Top', el('span', { class: 'dim' }, ` ${counted(data.total_count, rowWord(url.state.by))}`));
     table.show({
-      source: rowsFrom({ subject, panel }, 'top', asked, { data, count: data.matched_count, pageRows: PAGE_ROWS, rowsOf }),
+      source: rowsFrom({ subject, panel }, 'top', asked, {
+        data,
+        count: data.matched_count,
+        pageRows: PAGE_ROWS,
+        rowsOf,
+      }),
       columns: topColumns(data),
       sort: asked.sort,
       foot: footOf(data),
       label: 'Functions by what they hold',
     });
-    if (data.total_count === 0) panel.say(message(empty.noRows(countFilters(url.state), () => faultsOf(subject.summary))));
+    if (data.total_count === 0)
+      panel.say(message(empty.noRows(countFilters(url.state), () => faultsOf(subject.summary))));
   };
   const show = async () => {
     find?.set(url.state.filter);
@@ -85,7 +89,9 @@ const rowWord = (by) => ({ line: 'line', function: 'function', filefunction: 'fu
 function footOf(data) {
   const all = `${count(data.matched_count)} of ${counted(data.total_count, 'row')}`;
   return {
-    text: `${all}; self adds up to ${amount(data.metric, data.matched_self)} of ${amount(data.metric, data.total)}; totals nest and do not add up`,
+    text:
+      `${all}; self adds up to ${amount(data.metric, data.matched_self)} of ${amount(data.metric, data.total)}; ` +
+      `totals nest and do not add up`,
   };
 }
 

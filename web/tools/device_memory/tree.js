@@ -93,7 +93,11 @@ function weighFiles({ tree, names }) {
 
 function filePalette() {
   const files = Array.from({ length: SET_SIZE }, (_, at) => ({ fill: setFill(at), ink: setInk(at) }));
-  return [...files, { fill: token('cat-unknown'), ink: token('ink-unknown') }, { fill: token('line'), ink: token('text') }];
+  return [
+    ...files,
+    { fill: token('cat-unknown'), ink: token('ink-unknown') },
+    { fill: token('line'), ink: token('text') },
+  ];
 }
 
 function changePalette() {
@@ -123,7 +127,13 @@ export function coloursOf(read, isDiff, known = null) {
       ],
     };
   }
-  const files = known ?? new Map(weighFiles(read).slice(0, SET_SIZE).map(([file], at) => [file, at]));
+  const files =
+    known ??
+    new Map(
+      weighFiles(read)
+        .slice(0, SET_SIZE)
+        .map(([file], at) => [file, at]),
+    );
   const ofFrame = Uint8Array.from(names.file, (file, at) => (names.isMachinery[at] ? GREY : (files.get(file) ?? GREY)));
   ofFrame[0] = ROOT;
   for (let node = 0; node < tree.length; node++) slot[node] = ofFrame[tree.frame[node]];
@@ -150,9 +160,7 @@ export function matcher(names, text) {
   } catch {
     expression = null;
   }
-  const holds = expression
-    ? (value) => expression.test(value)
-    : (value) => value.includes(text);
+  const holds = expression ? (value) => expression.test(value) : (value) => value.includes(text);
   return {
     isLiteral: expression == null,
     isMatch: Uint8Array.from(names.text, (value, at) => (at > 0 && (holds(value) || holds(names.file[at])) ? 1 : 0)),

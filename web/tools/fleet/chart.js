@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * chart.js: jobs as lines over the calendar, or the modules or hosts of the one that is chosen, with whose memory each of them takes.
- * Its own file: two panels of one question. */
+ * chart.js: jobs as lines over the calendar, or the modules or hosts of the one that is chosen, with whose memory each
+ * of them takes. Its own file: two panels of one question. */
 
 import { categoryFill, categoryWords } from '../../widgets/categories.js';
 import { el } from '../../lib/dom.js';
@@ -31,7 +31,8 @@ export function createFleetChart(view) {
   const lineAt = (point) => shown.lines[point.line];
   const lines = createTimeLines({
     sentence: (point) => pointLines(lineAt(point), point.point, shown.metric).join('. '),
-    onHover: (point, mark) => showTooltip(`f:${point.line}:${point.point}`, pointLines(lineAt(point), point.point, shown.metric), mark),
+    onHover: (point, mark) =>
+      showTooltip(`f:${point.line}:${point.point}`, pointLines(lineAt(point), point.point, shown.metric), mark),
     onLeave: () => hideTooltip(),
     onPick(point) {
       const href = hrefOf(lineAt(point).references[point.point], lineAt(point).kind, context);
@@ -42,14 +43,21 @@ export function createFleetChart(view) {
   const legend = createLegend('Lines');
   const metric = el(
     'select',
-    { class: 'group-choice', 'aria-label': 'What is drawn', on: { change: () => view.choose({ metric: metric.value === 'needed' ? '' : metric.value }) } },
+    {
+      class: 'group-choice',
+      'aria-label': 'What is drawn',
+      on: { change: () => view.choose({ metric: metric.value === 'needed' ? '' : metric.value }) },
+    },
     METRICS.map(([value, word]) => el('option', { value }, word)),
   );
   const panel = createPanel('panel-fleet', 'Jobs over time', {
     menu: exportEntries({
       name: 'fleet',
       title: () => panel.node.querySelector('h2').textContent,
-      drawing: () => (lines.drawing() ? { ...lines.drawing(), legend: entriesOf(shown).map(({ word, fill }) => ({ word, colour: fill })) } : null),
+      drawing: () =>
+        lines.drawing()
+          ? { ...lines.drawing(), legend: entriesOf(shown).map(({ word, fill }) => ({ word, colour: fill })) }
+          : null,
       csv: () => view.csv('points', {}),
     }),
   });
@@ -61,13 +69,21 @@ export function createFleetChart(view) {
     draw(chart, state, linesOf) {
       shown = { lines: named(chart.lines, linesOf), metric: state.metric, linesOf };
       metric.value = state.metric;
-      const more = chart.line_count > chart.lines.length ? ` ${count(chart.lines.length)} of ${count(chart.line_count)}, those that need most` : '';
+      const more =
+        chart.line_count > chart.lines.length
+          ? ` ${count(chart.lines.length)} of ${count(chart.line_count)}, those that need most`
+          : '';
       panel.setTitle(`${LINES_OF[linesOf]} over time`, el('span', { class: 'dim' }, more));
       legend.set(entriesOf(shown, (line) => view.onlyJob(line.job)));
       const drawn = shown.lines.map((line) => lineOf(line, state.metric));
       if (pointsOf(drawn).length > 0) panel.show();
       else panel.say(message(empty.noPoints(shown.lines, state.metric)));
-      lines.draw({ lines: drawn, limits: limitsOf(shown.lines, state.metric), isShare: state.metric === 'share', label: labelOf(shown) });
+      lines.draw({
+        lines: drawn,
+        limits: limitsOf(shown.lines, state.metric),
+        isShare: state.metric === 'share',
+        label: labelOf(shown),
+      });
       categories.draw(shown.lines, linesOf);
     },
     destroy() {
@@ -103,7 +119,14 @@ function createCategories(view) {
   let stack = [];
   const wordsAt = (at) => {
     const parts = stack.map(({ category, bytes: all }) => [category, all[at] ?? 0]).sort((a, b) => b[1] - a[1]);
-    return [`${visible(columns.names[at] ?? 'no commit')}, ${when(columns.at_ms[at])}`, bytes(columns.needed_bytes[at]), parts.slice(0, 3).map(([category, own]) => `${wordOf(category)} ${bytes(own)}`).join(', ')];
+    return [
+      `${visible(columns.names[at] ?? 'no commit')}, ${when(columns.at_ms[at])}`,
+      bytes(columns.needed_bytes[at]),
+      parts
+        .slice(0, 3)
+        .map(([category, own]) => `${wordOf(category)} ${bytes(own)}`)
+        .join(', '),
+    ];
   };
   const chart = createStacked({
     sentence: (at) => wordsAt(at).join('. '),
@@ -119,7 +142,13 @@ function createCategories(view) {
     menu: exportEntries({
       name: 'fleet-categories',
       title: () => panel.node.querySelector('h2').textContent,
-      drawing: () => (chart.drawing() ? { ...chart.drawing(), legend: stack.map(({ category }) => ({ word: wordOf(category), colour: fillOf(category) })) } : null),
+      drawing: () =>
+        chart.drawing()
+          ? {
+              ...chart.drawing(),
+              legend: stack.map(({ category }) => ({ word: wordOf(category), colour: fillOf(category) })),
+            }
+          : null,
       csv: () => view.csv('points', {}),
     }),
   });
@@ -137,7 +166,10 @@ function createCategories(view) {
       panel.setTitle('Whose memory it is', el('span', { class: 'dim' }, ` at the peak of ${subject}, ${BY[linesOf]}`));
       legend.set(stack.map(({ category }) => ({ word: wordOf(category), fill: fillOf(category) })));
       chart.draw({
-        parts: stack.map(({ category, bytes: all }) => ({ fill: () => fillOf(category), values: all.map((each) => each ?? 0) })),
+        parts: stack.map(({ category, bytes: all }) => ({
+          fill: () => fillOf(category),
+          values: all.map((each) => each ?? 0),
+        })),
         names: columns.names.map((each) => visible(each ?? '–')),
         isBytes: true,
         label: `Whose memory ${subject} takes, ${BY[linesOf]}: ${count(columns.names.length)} columns.`,

@@ -24,17 +24,28 @@ function shareOf(row) {
   const share = row.of_capacity_percent;
   if (!isKnown(share)) return none();
   const isOver = share > 100;
-  return el('span', { class: `figure${isOver ? ' over' : ''}` }, isOver ? `${percent(share, 100)}, over` : percent(share, 100));
+  return el(
+    'span',
+    { class: `figure${isOver ? ' over' : ''}` },
+    isOver ? `${percent(share, 100)}, over` : percent(share, 100),
+  );
 }
 
 function failsOf(row) {
   if (row.trend === 'over') return el('span', { class: 'figure over' }, 'over now');
   if (!isKnown(row.fails_in_days)) return none();
-  return el('span', { class: 'figure' }, row.fails_in_days < 1 ? 'a day' : counted(Math.round(row.fails_in_days), 'day'));
+  return el(
+    'span',
+    { class: 'figure' },
+    row.fails_in_days < 1 ? 'a day' : counted(Math.round(row.fails_in_days), 'day'),
+  );
 }
 
 /* A job narrows the page to itself. */
-const jobOf = (onJob) => (row) => button('job-button', (event) => (event.stopPropagation(), onJob(row.job)), name(row.job), { title: `Only ${visible(row.job)}` });
+const jobOf = (onJob) => (row) =>
+  button('job-button', (event) => (event.stopPropagation(), onJob(row.job)), name(row.job), {
+    title: `Only ${visible(row.job)}`,
+  });
 
 function linked(field, hrefOf) {
   return (row) => {
@@ -69,11 +80,78 @@ function ownOf(tab, { hrefOf, compareHref, onJob }) {
   const share = { cell: shareOf, width: 7.25 };
   const onCard = { ...share, card: 'line' };
   const rows = {
-    jobs: { job: { ...job, width: null, min: 9 }, module, needed: { ...needed, width: 6.75 }, share: onCard, change: { ...change, width: 6.5 }, steps: { width: 3.5 }, fails: { cell: failsOf, width: 5 }, growth: false, next: false, commits: { width: 5 }, hosts: { width: 3.5 }, commit, last_at_ms: last, configuration: { min: 6 }, kind: { isHidden: true }, space: { isHidden: true } },
-    next: { job, module: { ...module, width: 9 }, needed, share: onCard, fails: { cell: failsOf, width: 5 }, growth: { width: 5 }, next: { cell: sentence('trend_sentence'), card: 'sentence' }, kind: { width: 4.5 }, space: { width: 4.5 }, change: false, steps: false, hosts: false, commits: { isHidden: true, width: 5 }, commit: { isHidden: true, ...commit }, last_at_ms: last },
-    regressions: { change: { ...change, card: 'figure' }, job, module: { ...module, width: 9 }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line', width: 8 }, at: first, diff: { cell: diffOf(compareHref), card: 'sentence' }, sentence: { cell: sentence('sentence'), isHidden: true }, change_percent: false, before: false, after: false, lasting: { width: 4 } },
-    hosts: { host: { width: 8, card: 'title' }, differs: { cell: changeOf('difference_bytes'), width: 6.75, card: 'figure' }, needed: { width: 5.5 }, usual: { width: 5.5 }, job: { ...job, card: 'line', width: 9 }, module: { card: 'line', width: 9 }, commit, sentence: { cell: sentence('sentence'), card: 'sentence' }, hosts: { width: 4 }, at: first },
-    commits: { job, module: { card: 'line' }, commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' }, at: first, needed, change, share, peak: { width: 6.5 }, step: { width: 7 }, hosts: { width: 4 } },
+    jobs: {
+      job: { ...job, width: null, min: 9 },
+      module,
+      needed: { ...needed, width: 6.75 },
+      share: onCard,
+      change: { ...change, width: 6.5 },
+      steps: { width: 3.5 },
+      fails: { cell: failsOf, width: 5 },
+      growth: false,
+      next: false,
+      commits: { width: 5 },
+      hosts: { width: 3.5 },
+      commit,
+      last_at_ms: last,
+      configuration: { min: 6 },
+      kind: { isHidden: true },
+      space: { isHidden: true },
+    },
+    next: {
+      job,
+      module: { ...module, width: 9 },
+      needed,
+      share: onCard,
+      fails: { cell: failsOf, width: 5 },
+      growth: { width: 5 },
+      next: { cell: sentence('trend_sentence'), card: 'sentence' },
+      kind: { width: 4.5 },
+      space: { width: 4.5 },
+      change: false,
+      steps: false,
+      hosts: false,
+      commits: { isHidden: true, width: 5 },
+      commit: { isHidden: true, ...commit },
+      last_at_ms: last,
+    },
+    regressions: {
+      change: { ...change, card: 'figure' },
+      job,
+      module: { ...module, width: 9 },
+      commit: { ...commit, cell: linked('commit', hrefOf), card: 'line', width: 8 },
+      at: first,
+      diff: { cell: diffOf(compareHref), card: 'sentence' },
+      sentence: { cell: sentence('sentence'), isHidden: true },
+      change_percent: false,
+      before: false,
+      after: false,
+      lasting: { width: 4 },
+    },
+    hosts: {
+      host: { width: 8, card: 'title' },
+      differs: { cell: changeOf('difference_bytes'), width: 6.75, card: 'figure' },
+      needed: { width: 5.5 },
+      usual: { width: 5.5 },
+      job: { ...job, card: 'line', width: 9 },
+      module: { card: 'line', width: 9 },
+      commit,
+      sentence: { cell: sentence('sentence'), card: 'sentence' },
+      hosts: { width: 4 },
+      at: first,
+    },
+    commits: {
+      job,
+      module: { card: 'line' },
+      commit: { ...commit, cell: linked('commit', hrefOf), card: 'line' },
+      at: first,
+      needed,
+      change,
+      share,
+      peak: { width: 6.5 },
+      step: { width: 7 },
+      hosts: { width: 4 },
+    },
   };
   return rows[tab === 'modules' ? 'jobs' : tab];
 }
@@ -91,8 +169,13 @@ export function pointLines(line, point, metric) {
   const share = isKnown(capacity) && capacity > 0 ? `, ${percent(value, capacity)} of ${bytes(capacity)}` : '';
   const peak = metric === 'peak' && isKnown(line.peak_bytes[point]) ? `, peak ${bytes(line.peak_bytes[point])}` : '';
   return [
-    `${visible(line.job)}${line.module ? `: ${visible(line.module)}` : ''} at ${visible(line.commits[point] ?? 'no commit')}`,
+    `${visible(line.job)}${line.module ? `: ${visible(line.module)}` : ''} at ` +
+      `${visible(line.commits[point] ?? 'no commit')}`,
     `${bytes(value)}${share}${peak}`,
-    step ? visible(step.sentence) : `${when(line.at_ms[point])}${isKnown(line.host_counts[point]) ? `, ${counted(line.host_counts[point], 'host')}` : ''}`,
+    step
+      ? visible(step.sentence)
+      : `${when(line.at_ms[point])}${
+          isKnown(line.host_counts[point]) ? `, ` + `${counted(line.host_counts[point], 'host')}` : ''
+        }`,
   ];
 }

@@ -1,30 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0
- * empty.js: what stands where there is nothing to show of many jobs, and why. Pure; each answer is {title, text, run, kind, action}.
- * Its own file: each tool has its empty states in one. */
+ * empty.js: what stands where there is nothing to show of many jobs, and why. Pure; each answer is {title, text, run,
+ * kind, action}. Its own file: each tool has its empty states in one. */
 
 export { failure as failed } from '../../lib/failure.js';
 
-const FILL = 'memviewd index LOGDIR --label job=NAME --label commit=$(git rev-parse HEAD) --catalog=postgresql://HOST/DATABASE';
+const FILL =
+  'memviewd index LOGDIR --label job=NAME --label commit=$(git rev-parse HEAD) --catalog=postgresql://HOST/DATABASE';
 
-export function nothing({ sentence, is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown }, isFiltered, showAll) {
-  if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row.', action: { label: 'Show all', run: showAll } };
+export function nothing(
+  { sentence, is_catalog: isCatalog, unlabelled_count: unlabelled, unknown_count: unknown },
+  isFiltered,
+  showAll,
+) {
+  if (isFiltered)
+    return {
+      title: 'Nothing matches.',
+      text: 'The filter leaves out every row.',
+      action: { label: 'Show all', run: showAll },
+    };
   if (unlabelled > 0)
     return {
       title: sentence,
-      text: 'Put a file memviewd.json next to the profiles of a job, or in a folder above them, or label them when you index them.',
+      text:
+        'Put a file memviewd.json next to the profiles of a job, or in a folder above them, or label them when ' +
+        'you index them.',
       run: isCatalog ? FILL : 'echo \'{"job": "bert", "commit": "c0ffee"}\' > memviewd.json',
     };
   if (unknown > 0)
     return {
       title: sentence,
-      text: 'The files could not be read, or have no figures; unreadable files are tried again. For the reason of each, run',
+      text:
+        'The files could not be read, or have no figures; unreadable files are tried again. For the reason of ' +
+        'each, run',
       run: 'memviewd index LOGDIR --format=csv',
     };
   if (isCatalog)
-    return { title: 'The catalog has no figures.', text: 'memviewd.rows.error says why a file has none. To fill the catalog:', run: FILL };
+    return {
+      title: 'The catalog has no figures.',
+      text: 'memviewd.rows.error says why a file has none. To fill the catalog:',
+      run: FILL,
+    };
   return {
     title: 'No jobs yet.',
-    text: 'This shows the folders of this daemon, and nothing in them names a job. For many jobs, start it with --catalog=postgresql://… and fill the catalog:',
+    text:
+      'This shows the folders of this daemon, and nothing in them names a job. For many jobs, start it with ' +
+      '--catalog=postgresql://… and fill the catalog:',
     run: FILL,
   };
 }

@@ -19,12 +19,15 @@ const partsOf = (line) => line.configuration?.split(', ') ?? ['configuration not
 function toldApart(line, alike) {
   const isShared = (part) => alike.every((other) => partsOf(other).includes(part));
   const own = partsOf(line).filter((part) => !isShared(part));
-  if (own.length === 0 && alike.some((other) => partsOf(other).length > partsOf(line).length)) own.push(...partsOf(line));
-  if (alike.some((other) => other.memory_space !== line.memory_space)) own.unshift(line.memory_space ?? 'memory not known');
+  if (own.length === 0 && alike.some((other) => partsOf(other).length > partsOf(line).length))
+    own.push(...partsOf(line));
+  if (alike.some((other) => other.memory_space !== line.memory_space))
+    own.unshift(line.memory_space ?? 'memory not known');
   return own.length > 0 ? `${line.name} (${own.join(', ')})` : line.name;
 }
 
-/* Pure: the lines with what they are called: `name`. Hosts also by what they are drawn by, if that differs; lines of one
+/* Pure: the lines with what they are called: `name`. Hosts also by what they are drawn by, if that differs; lines of
+   one
  * name by what tells them apart. */
 export function named(lines, linesOf) {
   const moduleOf = (line) => line.module ?? line.kind ?? line.job;
@@ -39,12 +42,15 @@ export function named(lines, linesOf) {
 function valuesOf(line, metric) {
   if (metric === 'peak') return line.peak_bytes;
   if (metric === 'needed') return line.needed_bytes;
-  return line.needed_bytes.map((value, at) => (line.capacity_bytes[at] > 0 ? (100 * value) / line.capacity_bytes[at] : null));
+  return line.needed_bytes.map((value, at) =>
+    line.capacity_bytes[at] > 0 ? (100 * value) / line.capacity_bytes[at] : null,
+  );
 }
 
 const OF_MAX = 2;
 
-/* Pure: capacities that are drawn across: each that a line has now, [{value, of}]; of: whose it is, where not all lines have it. */
+/* Pure: capacities that are drawn across: each that a line has now, [{value, of}]; of: whose it is, where not all lines
+   have it. */
 export function limitsOf(lines, metric) {
   if (metric === 'share') return [{ value: 100, of: '' }];
   const now = ({ capacity_bytes: all }) => all.at(-1);
@@ -58,13 +64,20 @@ export function limitsOf(lines, metric) {
 /* Pure: one line of the answer as one of the chart. */
 export function lineOf(line, metric) {
   const marks = Object.fromEntries(line.steps.map((step) => [step.point, step.change_bytes > 0 ? 'up' : 'down']));
-  return { name: cutMiddle(line.name, NAME_MAX), at: line.at_ms, values: valuesOf(line, metric), marks, isOver: line.over_bytes.map((over) => over > 0) };
+  return {
+    name: cutMiddle(line.name, NAME_MAX),
+    at: line.at_ms,
+    values: valuesOf(line, metric),
+    marks,
+    isOver: line.over_bytes.map((over) => over > 0),
+  };
 }
 
 /* Pure: the columns of whose memory it is: of modules the commits of the first, else the last commit of each line.
  * Out: {names, at_ms, needed_bytes, references, kinds, categories: [{category, bytes}]}, each list by column. */
 export function columnsOf(lines, linesOf) {
-  if (linesOf === 'module') return { ...lines[0], names: lines[0].commits, kinds: lines[0].commits.map(() => lines[0].kind) };
+  if (linesOf === 'module')
+    return { ...lines[0], names: lines[0].commits, kinds: lines[0].commits.map(() => lines[0].kind) };
   const lastOf = (field) => lines.map((line) => line[field].at(-1));
   const all = [...new Set(lines.flatMap(({ categories }) => categories.map(({ category }) => category)))];
   const bytesOf = (line, category) => line.categories.find((own) => own.category === category)?.bytes.at(-1) ?? null;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * page.js: what many jobs took over their commits: which grew with which commit, which host differs, what fails next. Of
- * a catalog, or of the folders of this daemon, which are read in pieces; the page shows each as it comes.
+ * page.js: what many jobs took over their commits: which grew with which commit, which host differs, what fails next.
+ * Of a catalog, or of the folders of this daemon, which are read in pieces; the page shows each as it comes.
  *
  * Reads top down: build the page, read what the URL names, draw it. */
 
@@ -56,21 +56,41 @@ function build(view, root) {
     label: 'Filter jobs',
     placeholder: 'filter, e.g. job:bert user:ada since:2026-11-01 ( / )',
     fields: () => Object.entries(FIELDS).map(([name, says]) => ({ name, says, values: valuesOf(view, name) })),
-    onFilter: (text, isTyping) => (isTyping ? view.context.move({ filter: text, tool: 'fleet' }) : view.choose({ filter: text })),
+    onFilter: (text, isTyping) =>
+      isTyping ? view.context.move({ filter: text, tool: 'fleet' }) : view.choose({ filter: text }),
   });
   view.chart = createFleetChart(view);
   view.table = createFleetTable(view);
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.rules = el('details', { class: 'fleet-rules' });
-  view.place = el('div', { class: 'fleet-views' }, el('div', { class: 'fleet-charts' }, view.chart.nodes), view.table.node, view.rules);
+  view.place = el(
+    'div',
+    { class: 'fleet-views' },
+    el('div', { class: 'fleet-charts' }, view.chart.nodes),
+    view.table.node,
+    view.rules,
+  );
   const head = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more, progress);
-  fill(root, el('div', { class: 'fleet' }, head, el('div', { class: 'fleet-filter' }, view.filter.node), view.wholePage, view.place));
+  fill(
+    root,
+    el(
+      'div',
+      { class: 'fleet' },
+      head,
+      el('div', { class: 'fleet-filter' }, view.filter.node),
+      view.wholePage,
+      view.place,
+    ),
+  );
 }
 
 /* What the filter proposes behind a field. */
 function valuesOf(view, field) {
   const values = { job: () => view.summary?.jobs ?? [], kind: () => KINDS }[field];
-  return values ? async () => values().map((value) => ({ value, figure: '', typed: /^[^\s":]+$/.test(value) ? value : `"${value}"` })) : null;
+  return values
+    ? async () =>
+        values().map((value) => ({ value, figure: '', typed: /^[^\s":]+$/.test(value) ? value : `"${value}"` }))
+    : null;
 }
 
 /* ---- reading -------------------------------------------------------------------- */
@@ -99,25 +119,37 @@ async function show(view, route) {
 function refused(view) {
   const { fault } = view.state;
   if (!fault) return false;
-  view.filter.refuse(new Problem({ status: 400, code: 'argument', detail: `filter: ${fault.text}`, offset_bytes: fault.place }));
+  view.filter.refuse(
+    new Problem({ status: 400, code: 'argument', detail: `filter: ${fault.text}`, offset_bytes: fault.place }),
+  );
   return true;
 }
 
 /* Piece by piece until all is read; each is shown. */
 async function readOn(view, signal) {
   for (let piece = 0; !view.isComplete; piece++) {
-    const { data, notes } = await get('fleet/summary', { ...view.state.params, within_ms: piece ? PIECE_MS : FIRST_MS }, { signal });
+    const { data, notes } = await get(
+      'fleet/summary',
+      { ...view.state.params, within_ms: piece ? PIECE_MS : FIRST_MS },
+      { signal },
+    );
     if (signal.aborted) return;
     view.summary = data;
     view.isComplete = data.reading.is_complete;
     drawHead(view, notes);
     if (data.point_count > 0) await drawViews(view, piece === 0);
-    else if (view.isComplete) instead(view, empty.nothing(data, view.state.filter !== '', () => view.choose({ filter: '' })), data.sentence);
+    else if (view.isComplete)
+      instead(
+        view,
+        empty.nothing(data, view.state.filter !== '', () => view.choose({ filter: '' })),
+        data.sentence,
+      );
     if (signal.aborted) return;
   }
 }
 
-/* More than one job: each by the module that needs most; one: its modules, or beside the hosts that differ its hosts, each by its module that needs most. */
+/* More than one job: each by the module that needs most; one: its modules, or beside the hosts that differ its hosts,
+   each by its module that needs most. */
 function linesOf({ summary, state }) {
   if (summary.job_count > 1) return 'job';
   return state.tab === 'hosts' ? 'host' : 'module';
@@ -164,7 +196,10 @@ function drawHead({ head, summary, context, isComplete, rules }, notes) {
   fill(head.aside, notesButton(notes));
   fill(head.more, el('span', {}, `Read from ${visible(summary.source)}.`));
   head.progress.hidden = isComplete;
-  fill(head.progress, `${count(reading.read_count)} of ${counted(reading.file_count, 'file')} are read; the others follow.`);
+  fill(
+    head.progress,
+    `${count(reading.read_count)} of ${counted(reading.file_count, 'file')} are read; the others follow.`,
+  );
   const said = Object.values(summary.rules).map((rule) => el('p', {}, visible(rule)));
   const isOpen = rules.open;
   fill(rules, el('summary', {}, 'How steps, hosts and trends are found'), said);

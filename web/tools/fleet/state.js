@@ -4,11 +4,18 @@
 
 import { partsOf, splitTerms } from '../../lib/filter_text.js';
 
-/* Tab → its view of the daemon, what that is asked besides, its order; title: of the table, if it has more than the tab's word says. */
+/* Tab → its view of the daemon, what that is asked besides, its order; title: of the table, if it has more than the
+   tab's word says. */
 export const TABS = {
   jobs: { word: 'Jobs', view: 'series', params: { rows: 'job' }, sort: '-share,-needed,job,module' },
   modules: { word: 'Modules', view: 'series', params: {}, sort: '-share,-needed,job,module' },
-  regressions: { word: 'Regressions', title: 'Regressions and improvements', view: 'regressions', params: {}, sort: '-change,job,module' },
+  regressions: {
+    word: 'Regressions',
+    title: 'Regressions and improvements',
+    view: 'regressions',
+    params: {},
+    sort: '-change,job,module',
+  },
   hosts: { word: 'Hosts that differ', view: 'hosts', params: {}, sort: '-at,-abs,host' },
   next: { word: 'Next to fail', view: 'series', params: { filter: 'trend:over,reaches' }, sort: 'fails,-share' },
   commits: { word: 'Commits', view: 'points', params: {}, sort: 'job,module,-at' },
@@ -36,7 +43,8 @@ function dayMs(text) {
 }
 
 function faultOf({ sign, field, value }, params) {
-  if (sign || field == null || !Object.hasOwn(FIELDS, field)) return `each term is one of ${Object.keys(FIELDS).join(', ')}, and a value: job:bert`;
+  if (sign || field == null || !Object.hasOwn(FIELDS, field))
+    return `each term is one of ${Object.keys(FIELDS).join(', ')}, and a value: job:bert`;
   if (field in params) return `"${field}" is given twice`;
   if (DAYS.includes(field) && dayMs(value) == null) return `"${value}" is no day: ${field}:2026-11-01`;
   if (field === 'label' && !/^[^=]+=/.test(value)) return 'a label is KEY=VALUE';

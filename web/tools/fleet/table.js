@@ -85,13 +85,17 @@ function draw(state, data, question, isAtTop) {
   const { tab } = view.state;
   const { context } = view;
   panel.show();
-  panel.setTitle(TABS[tab].title ?? TABS[tab].word, el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}`));
+  panel.setTitle(
+    TABS[tab].title ?? TABS[tab].word,
+    el('span', { class: 'dim' }, ` ${counted(data.matched_count, 'row')}`),
+  );
   table.show({
     source: pagedRows({
       count: data.matched_count,
       first: numbered(data.rows, 0),
       pageRows: PAGE_ROWS,
-      ask: async (offset, limit, signal) => numbered((await view.ask(TABS[tab].view, { ...question, offset, limit }, signal)).data.rows, offset),
+      ask: async (offset, limit, signal) =>
+        numbered((await view.ask(TABS[tab].view, { ...question, offset, limit }, signal)).data.rows, offset),
       onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
     }),
     columns: fleetColumns(tab, data.columns, {
@@ -111,15 +115,21 @@ function draw(state, data, question, isAtTop) {
 function menuOf(state) {
   const { view } = state;
   const title = () => state.panel.node.querySelector('h2').textContent;
-  const exports = exportEntries({ name: 'fleet-table', title, csv: () => view.csv(TABS[view.state.tab].view, questionOf(state)) });
+  const exports = exportEntries({
+    name: 'fleet-table',
+    title,
+    csv: () => view.csv(TABS[view.state.tab].view, questionOf(state)),
+  });
   return () => [
     exports(),
     { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => state.table.copy('tabs') },
     { word: 'Copy chosen rows as Markdown', run: () => state.table.copy('markdown') },
-    ...state.table.columns().map(({ key, title: word, isShown }) => ({
-      word: `Column ${word.replace(/, [KMGT]?i?B$/, '')}`,
-      isOn: isShown,
-      run: () => state.table.setColumnShown(key, !isShown),
-    })),
+    ...state.table
+      .columns()
+      .map(({ key, title: word, isShown }) => ({
+        word: `Column ${word.replace(/, [KMGT]?i?B$/, '')}`,
+        isOn: isShown,
+        run: () => state.table.setColumnShown(key, !isShown),
+      })),
   ];
 }

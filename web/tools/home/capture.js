@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * capture.js: running jobs asked for a trace: how long, how far it is, which hosts failed; then its session opens. Which
- * jobs may be asked is said at the daemon's start. Its own file: it lives longer than one drawing of the list. */
+ * capture.js: running jobs asked for a trace: how long, how far it is, which hosts failed; then its session opens.
+ * Which jobs may be asked is said at the daemon's start. Its own file: it lives longer than one drawing of the list. */
 
 import { button, el, fill } from '../../lib/dom.js';
 import { bytes, count, counted, visible } from '../../lib/format.js';
@@ -22,12 +22,22 @@ export function progressWords({ state, seconds, recorded_ms, trace_bytes }) {
 }
 
 /* Pure: what went wrong, a sentence each. */
-export const failures = (run) => [run.reason, ...run.hosts.map(({ address, reason }) => reason && `${address}: ${reason}`)].filter(Boolean).map((text) => `${visible(text)}.`);
+export const failures = (run) =>
+  [run.reason, ...run.hosts.map(({ address, reason }) => reason && `${address}: ${reason}`)]
+    .filter(Boolean)
+    .map((text) => `${visible(text)}.`);
 
 /* context: {choose(patch), link(session), tell(words)}. Out: {node, set(addresses), stop()}. */
 export function createCapture(context) {
   const node = el('div', { class: 'home-capture', hidden: true });
-  const seconds = el('input', { type: 'number', class: 'home-seconds', min: '1', max: String(MAX_SECONDS), value: String(USUAL_SECONDS), 'aria-label': 'Seconds to record' });
+  const seconds = el('input', {
+    type: 'number',
+    class: 'home-seconds',
+    min: '1',
+    max: String(MAX_SECONDS),
+    value: String(USUAL_SECONDS),
+    'aria-label': 'Seconds to record',
+  });
   const which = el('select', { class: 'home-which', 'aria-label': 'Jobs to record' });
   const act = button('text-button', () => begin(), 'Capture', { 'data-key': 'capture' });
   const said = el('div', { class: 'home-capture-said', role: 'status' });
@@ -43,7 +53,13 @@ export function createCapture(context) {
     fill(
       said,
       fault ? el('p', { class: 'caution' }, visible(fault)) : null,
-      isBusy ? [el('span', {}, progressWords(run)), ' ', isEnded(run) ? null : button('text-button', task.cancel, 'Cancel', { 'data-key': 'capture cancel' })] : null,
+      isBusy
+        ? [
+            el('span', {}, progressWords(run)),
+            ' ',
+            isEnded(run) ? null : button('text-button', task.cancel, 'Cancel', { 'data-key': 'capture cancel' }),
+          ]
+        : null,
       isWhole ? failures(run).map((words) => el('p', { class: 'caution' }, words)) : null,
       isWhole && run.state === 'cancelled' ? el('p', { class: 'dim' }, 'Cancelled.') : null,
       isWhole && run.session ? el('a', { href: context.link(run.session) }, 'Open the trace') : null,
@@ -68,7 +84,11 @@ export function createCapture(context) {
       known = addresses;
       node.hidden = addresses.length === 0;
       const all = addresses.length > 1 ? [el('option', { value: '' }, `all ${counted(addresses.length, 'job')}`)] : [];
-      fill(which, all, addresses.map((address) => el('option', { value: address }, visible(address))));
+      fill(
+        which,
+        all,
+        addresses.map((address) => el('option', { value: address }, visible(address))),
+      );
       draw();
     },
     stop: task.stop,

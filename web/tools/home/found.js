@@ -11,7 +11,8 @@ const KINDS = { trace: 'trace', dump: 'XLA dump', hlo: 'HLO protos', text: 'erro
 
 const FOUND_WORDS = { grows: 'grows', fragmentation: 'fragmented', failed_request: 'request failed' };
 
-/* What Home can be narrowed to: value of the URL → is(word of verdict); a word that none of the others knows is other. */
+/* What Home can be narrowed to: value of the URL → is(word of verdict); a word that none of the others knows is other.
+ */
 const VERDICTS = {
   over: (word) => /^over$|requests? failed$/.test(word), // a request that failed found no room, too
   grows: (word) => /grows?$|^fragmented$/.test(word),
@@ -25,7 +26,8 @@ export function verdictName(found) {
   return Object.keys(VERDICTS).find((name) => VERDICTS[name](word)) ?? 'other';
 }
 
-/* Pure: the daemon's word on the worst module of a session (SessionWorst): {bytes, capacity, limit, isOfShare, by, byText, name,
+/* Pure: the daemon's word on the worst module of a session (SessionWorst): {bytes, capacity, limit, isOfShare, by,
+   byText, name,
  * word, from}; `from` is what explain.js tells of it. Null without any. */
 export function worstOf(worst) {
   if (!worst) return null;
@@ -50,24 +52,44 @@ export function worstOf(worst) {
 /* Pure: the same of a failure that a text tells. A request at run time is held against `limit`, which is no capacity;
  * limitWords says what it is, as the core does: "are free". */
 export function worstOfFailure(failure) {
-  const { needed_bytes: needed, capacity_bytes: capacity, over_bytes: by, over_text: byText, module, memory_space: space } = failure;
+  const {
+    needed_bytes: needed,
+    capacity_bytes: capacity,
+    over_bytes: by,
+    over_text: byText,
+    module,
+    memory_space: space,
+  } = failure;
   const from = { kind: 'text', file: null, spaceName: space ? space.toUpperCase() : '' };
   const { limit_bytes: limit, limit_phrase: limitWords } = failure;
   const request = limit != null && limitWords !== 'are available' ? { limit, limitWords } : {};
-  return { bytes: needed, capacity, ...request, by: by ?? 0, byText: byText ?? '', name: module ?? '', word: 'over', from };
+  return {
+    bytes: needed,
+    capacity,
+    ...request,
+    by: by ?? 0,
+    byText: byText ?? '',
+    name: module ?? '',
+    word: 'over',
+    from,
+  };
 }
 
 /* What the share of a request is of, by the core's words for its limit: "411 % of free", "70 × free". */
 const SHARE_OF = { 'are free': 'free', 'are in the largest hole': 'largest hole', 'can be reserved': 'reservable' };
 
-/* Pure: {limit, words, title}: what the figure of a session is a share of. A request that failed may be small beside the
+/* Pure: {limit, words, title}: what the figure of a session is a share of. A request that failed may be small beside
+   the
  * capacity: what it is held against is what was free, or nothing that is known. Null without a share. */
 export function shareOf({ bytes: value, capacity, limit, limitWords }) {
   if (value == null) return null;
-  if (limitWords == null) return capacity ? { limit: capacity, words: '', title: `${bytes(value)} of ${bytes(capacity)}` } : null;
+  if (limitWords == null)
+    return capacity ? { limit: capacity, words: '', title: `${bytes(value)} of ${bytes(capacity)}` } : null;
   const words = SHARE_OF[limitWords];
   const title = `A request of ${bytes(value)}: ${bytes(limit)} ${limitWords}`;
-  return words ? { limit, words, title } : { limit: null, words: 'free not known', title: `${title}; how much was free is not known` };
+  return words
+    ? { limit, words, title }
+    : { limit: null, words: 'free not known', title: `${title}; how much was free is not known` };
 }
 
 /* A failure goes before a plan that is not over. */
@@ -81,7 +103,8 @@ async function lookAtModules(session, how) {
   const worst = worstTold(session, modules.worst);
   const broken = modules.modules.find((module) => module.error)?.error;
   if (!worst && broken) throw new Error(broken.reason || broken.code);
-  if (!worst && session.kind === 'trace') return { module_count: modules.total_count, ...(await lookAtEvents(session, how)) };
+  if (!worst && session.kind === 'trace')
+    return { module_count: modules.total_count, ...(await lookAtEvents(session, how)) };
   return { module_count: modules.total_count, worst };
 }
 
@@ -110,7 +133,12 @@ async function lookAtEvents(session, how) {
   const finding = data.pools.map((pool) => pool.finding).find(isGrave) ?? null;
   const word = finding ? FOUND_WORDS[finding.kind] : capacity ? 'fits' : 'capacity not known';
   const failed = data.pools.flatMap((pool) => pool.failures.map((failure) => failure.requested_bytes));
-  return { has_memory_events: true, finding, failed, worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word, from } };
+  return {
+    has_memory_events: true,
+    finding,
+    failed,
+    worst: { bytes: peak.in_use_bytes, capacity, by: 0, name: fullest.memory, word, from },
+  };
 }
 
 /* The fullest of the profiles, and how many call sites grow from the first to the last. */
@@ -120,10 +148,14 @@ async function lookAtProfiles(session, how) {
   const fullest = data.profiles.reduce((max, profile) => (profile.total > max.total ? profile : max));
   const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
   const from = { kind: 'profiles', file: fullest.name, metric: data.metric.name, profileCount: data.profiles.length };
-  return { finding: isGrave(data.finding) ? data.finding : null, worst: { bytes: fullest.total, capacity: null, by: 0, name: '', word, from } };
+  return {
+    finding: isGrave(data.finding) ? data.finding : null,
+    worst: { bytes: fullest.total, capacity: null, by: 0, name: '', word, from },
+  };
 }
 
-/* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count}; tell(session)
+/* is(session), words(session) for the column "Found", look(session, how: of get()) → {worst, module_count};
+   tell(session)
  * → the same where the list says it already. */
 const HOLDINGS = [
   {
@@ -135,9 +167,14 @@ const HOLDINGS = [
     is: (session) => session.module_count !== 0,
     words: ({ module_count: total }) => (total == null ? 'not read yet' : counted(total, 'module')),
     look: lookAtModules,
-    tell: (session) => (session.worst ? { module_count: session.module_count, worst: worstTold(session, session.worst) } : null),
+    tell: (session) =>
+      session.worst ? { module_count: session.module_count, worst: worstTold(session, session.worst) } : null,
   },
-  { is: (session) => Boolean(session.has_memory_events), words: ({ snapshot_count: total }) => (total ? '' : 'memory events'), look: null },
+  {
+    is: (session) => Boolean(session.has_memory_events),
+    words: ({ snapshot_count: total }) => (total ? '' : 'memory events'),
+    look: null,
+  },
   {
     is: (session) => session.kind === 'trace' && session.module_count === 0,
     words: ({ snapshot_count: total }) => (total ? counted(total, 'snapshot') : ''),
@@ -145,7 +182,8 @@ const HOLDINGS = [
   },
   {
     is: (session) => Boolean(session.failure),
-    words: ({ failure }) => (failure.memory_space && failure.memory_space !== 'hbm' ? failure.memory_space.toUpperCase() : ''),
+    words: ({ failure }) =>
+      failure.memory_space && failure.memory_space !== 'hbm' ? failure.memory_space.toUpperCase() : '',
     look: async (session) => toldOf(session),
     tell: (session) => ({ worst: worstOfFailure(session.failure) }),
   },
@@ -154,7 +192,9 @@ const HOLDINGS = [
 /* Pure: pairs [log, snapshot] of sessions where a log tells a failure and the folder that it is in has a snapshot of an
  * allocator. */
 export function pairsOf(sessions) {
-  const snapshots = new Map(sessions.filter((session) => session.snapshot_count > 0).map((session) => [session.name, session]));
+  const snapshots = new Map(
+    sessions.filter((session) => session.snapshot_count > 0).map((session) => [session.name, session]),
+  );
   if (snapshots.size === 0) return [];
   return sessions
     .filter((session) => session.failure)
@@ -162,19 +202,27 @@ export function pairsOf(sessions) {
     .filter(([, snapshot]) => snapshot);
 }
 
-/* Pure: how many snapshots of these pairs are over by a failure that a log tells, too, by what was asked for as it is printed: the snapshot was saved where the
+/* Pure: how many snapshots of these pairs are over by a failure that a log tells, too, by what was asked for as it is
+   printed: the snapshot was saved where the
  * request of the log failed. foundOf: of each session, null before it is read. */
 export function sameCount(pairs, foundOf) {
-  const isSame = ([log, snapshot]) => foundOf(snapshot)?.failed?.some((asked) => bytes(asked) === bytes(log.failure.needed_bytes ?? -1));
+  const isSame = ([log, snapshot]) =>
+    foundOf(snapshot)?.failed?.some((asked) => bytes(asked) === bytes(log.failure.needed_bytes ?? -1));
   const isOver = ([, snapshot]) => verdictName(foundOf(snapshot)) === 'over';
-  return new Set(pairs.filter(isOver).filter(isSame).map(([, snapshot]) => snapshot)).size;
+  return new Set(
+    pairs
+      .filter(isOver)
+      .filter(isSame)
+      .map(([, snapshot]) => snapshot),
+  ).size;
 }
 
 /* Pure: what a session holds, in words. */
 export function foundText(session) {
   const words = HOLDINGS.filter((row) => row.is(session)).map((row) => row.words(session));
   /* A snapshot of an allocator is no trace of a profiler. */
-  const isOfSnapshots = session.snapshot_count > 0 && session.snapshot_count === session.host_count && !session.module_count;
+  const isOfSnapshots =
+    session.snapshot_count > 0 && session.snapshot_count === session.host_count && !session.module_count;
   const kind = isOfSnapshots ? '' : (KINDS[session.kind] ?? session.kind);
   const all = [kind, ...words, session.has_error_text && session.kind !== 'text' ? 'error text' : ''].filter(Boolean);
   return all.length === 1 && kind === KINDS.trace ? `${kind}, no program` : all.join(', ');

@@ -35,7 +35,8 @@ const ORDERS = {
 };
 export const isByFigure = (sort) => Object.hasOwn(ORDERS, sort);
 
-/* Pure: sessions in the order of a figure that is read from them, what is not known last; other orders are the daemon's. */
+/* Pure: sessions in the order of a figure that is read from them, what is not known last; other orders are the
+   daemon's. */
 export function ordered(sessions, sort, foundOf) {
   if (!isByFigure(sort)) return sessions;
   const value = (session) => {
@@ -86,23 +87,50 @@ function shareCell(id, value, { limit, words, title }) {
   const bar = el('span', { class: 'share-bar', 'aria-hidden': 'true' }, part('share-part', 0, Math.min(1, share)));
   if (share > 1) bar.append(part('share-over', 1, share));
   bar.append(part('share-tick', 1, 1));
-  const figure = rowFigure(`share:${id}`, value, words && share >= MANY_TIMES ? `${count(Math.round(share))} ×` : percent(value, limit));
+  const figure = rowFigure(
+    `share:${id}`,
+    value,
+    words && share >= MANY_TIMES ? `${count(Math.round(share))} ×` : percent(value, limit),
+  );
   figure.title = title;
   return whole(bar, figure, words && el('span', { class: 'dim share-of' }, share < MANY_TIMES ? `of ${words}` : words));
 }
 
 function largestCell(id, value) {
   const { text, isOwn } = bytesInColumn(value, GIB_UNIT);
-  return [rowFigure(`needs:${id}`, value, text, isOwn ? 'dim' : ''), isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`)];
+  return [
+    rowFigure(`needs:${id}`, value, text, isOwn ? 'dim' : ''),
+    isOwn ? null : el('span', { class: 'unit' }, ` ${unitName(GIB_UNIT)}`),
+  ];
 }
 
 /* "saved activations 83 %": whose memory most of the peak is, as the core says of the program; "padding 96 %" where its
  * sentence begins with that. */
-function mostCell({ category, category_bytes: most, bytes: own, share_of_peak: share, pattern_bytes: padded, sentence: [lead] }) {
+function mostCell({
+  category,
+  category_bytes: most,
+  bytes: own,
+  share_of_peak: share,
+  pattern_bytes: padded,
+  sentence: [lead],
+}) {
   const part = share > 0 ? (value) => percent(value, own / share) : () => '';
   if (lead === 'Padding')
-    return el('span', { title: `${bytes(padded)} of the peak are padding` }, el('span', { class: 'swatch swatch-padding', 'aria-hidden': 'true' }), 'padding ', el('span', { class: 'figure dim' }, part(padded)));
-  return el('span', { title: `${bytes(most)} of the peak are ${categoryWords(category)}` }, swatch(category), categoryWords(category), ' ', el('span', { class: 'figure dim' }, part(most)));
+    return el(
+      'span',
+      { title: `${bytes(padded)} of the peak are padding` },
+      el('span', { class: 'swatch swatch-padding', 'aria-hidden': 'true' }),
+      'padding ',
+      el('span', { class: 'figure dim' }, part(padded)),
+    );
+  return el(
+    'span',
+    { title: `${bytes(most)} of the peak are ${categoryWords(category)}` },
+    swatch(category),
+    categoryWords(category),
+    ' ',
+    el('span', { class: 'figure dim' }, part(most)),
+  );
 }
 
 /* session of the list → {node, show(found), fail(error)}; found: of lookAt(). */
@@ -128,7 +156,12 @@ function sessionRow(session, href) {
   );
   return {
     node,
-    show({ worst, culprit, module_count: total = session.module_count, has_memory_events: has = session.has_memory_events }) {
+    show({
+      worst,
+      culprit,
+      module_count: total = session.module_count,
+      has_memory_events: has = session.has_memory_events,
+    }) {
       fill(found, foundText({ ...session, module_count: total, has_memory_events: has }));
       if (!worst) return;
       if (worst.bytes != null) fill(largest, largestCell(session.id, worst.bytes));
@@ -138,7 +171,12 @@ function sessionRow(session, href) {
       fill(verdict, el('span', { class: worst.word === 'over' ? 'over' : 'dim' }, worst.word));
     },
     fail(error) {
-      fill(found, foundText({ ...session, module_count: session.module_count ?? 0 }).replace(', no program', ''), ': ', visible(error.message));
+      fill(
+        found,
+        foundText({ ...session, module_count: session.module_count ?? 0 }).replace(', no program', ''),
+        ': ',
+        visible(error.message),
+      );
       found.classList.add('is-whole');
       fill(largest, el('span', { class: 'caution' }, 'not readable'));
       fill(share);
@@ -150,11 +188,15 @@ function sessionRow(session, href) {
 const DESCENDING = ['newest', 'peak', 'share'];
 
 /* Snapshots of an allocator are one each, whichever machine they are of. */
-const hostsOf = ({ host_count: total, hosts, snapshot_count: snapshots }) => Math.max(0, (total ?? hosts?.length ?? 0) - (snapshots ?? 0));
+const hostsOf = ({ host_count: total, hosts, snapshot_count: snapshots }) =>
+  Math.max(0, (total ?? hosts?.length ?? 0) - (snapshots ?? 0));
 
 /* Columns in which no row of the list can have anything. */
 function emptyColumns(sessions) {
-  return [sessions.every((session) => hostsOf(session) === 0) && 'has-no-hosts', sessions.every(({ module_count: total }) => total === 0) && 'has-no-most'].filter(Boolean);
+  return [
+    sessions.every((session) => hostsOf(session) === 0) && 'has-no-hosts',
+    sessions.every(({ module_count: total }) => total === 0) && 'has-no-most',
+  ].filter(Boolean);
 }
 
 /* A head without onSort is plain text. Out: the table, its body empty. */
@@ -162,7 +204,11 @@ function sessionTable(caption, sessions, { sort = '', onSort = null } = {}) {
   const head = ([title, className, order]) =>
     el(
       'th',
-      { scope: 'col', class: className, 'aria-sort': order && order === sort ? (DESCENDING.includes(order) ? 'descending' : 'ascending') : null },
+      {
+        scope: 'col',
+        class: className,
+        'aria-sort': order && order === sort ? (DESCENDING.includes(order) ? 'descending' : 'ascending') : null,
+      },
       order && onSort ? button('head-button', () => onSort(order), title) : title,
     );
   return el(
@@ -176,7 +222,8 @@ function sessionTable(caption, sessions, { sort = '', onSort = null } = {}) {
 
 /* ---- rows as they are scrolled to ---- */
 
-/* shown: sessions in their order; verdict: only those of which it is known, '' all; linkOf(session) → href; onView() when other rows came into view. Out: {table, show(session):
+/* shown: sessions in their order; verdict: only those of which it is known, '' all; linkOf(session) → href; onView()
+   when other rows came into view. Out: {table, show(session):
  * what is known of it is drawn, inView: Set of sessions, stop()}. */
 function createRows(shown, { caption, sort, onSort, verdict, linkOf, onView }) {
   const table = sessionTable(caption, shown, { sort, onSort });
@@ -230,11 +277,23 @@ function createRows(shown, { caption, sort, onSort, verdict, linkOf, onView }) {
 /* ---- reading ---- */
 
 /* sessions: of the list; linkOf(session) → href; onRead() after each that was read; sort, onSort(order) for the
- * heads; verdict: only rows of that name of VERDICT_NAMES are shown; lead: the session that is read as a whole. Out: {node, sessions: in the order shown, counts: {unknown: not read yet, over, same: of these, that tell a failure which another one tells}, start(signal), stop()}. */
-export function createSessionList(sessions, { caption, sort = '', onSort = null, verdict = '', lead = null, linkOf, onRead = () => {} }) {
+ * heads; verdict: only rows of that name of VERDICT_NAMES are shown; lead: the session that is read as a whole. Out:
+ * {node, sessions: in the order shown, counts: {unknown: not read yet, over, same: of these, that tell a failure which
+ * another one tells}, start(signal), stop()}. */
+export function createSessionList(
+  sessions,
+  { caption, sort = '', onSort = null, verdict = '', lead = null, linkOf, onRead = () => {} },
+) {
   const shown = ordered(sessions, sort, foundOf);
   const wake = [];
-  const rows = createRows(shown, { caption, sort, onSort, verdict, linkOf, onView: () => wake.splice(0).forEach((go) => go()) });
+  const rows = createRows(shown, {
+    caption,
+    sort,
+    onSort,
+    verdict,
+    linkOf,
+    onView: () => wake.splice(0).forEach((go) => go()),
+  });
   const isRead = (session) => {
     const found = foundOf(session);
     return Boolean(found) && (session !== lead || found.isWhole || Boolean(found.error));
@@ -256,7 +315,8 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
     const found = foundOf(session);
     return Boolean(found?.worst) && !found.isWhole;
   };
-  /* The next to be read, and whether somebody looks at it. Whose memory it is costs the reading of a program: of those that
+  /* The next to be read, and whether somebody looks at it. Whose memory it is costs the reading of a program: of those
+     that
    * somebody looks at, once their figures stand. */
   function next() {
     for (const session of rows.inView) if (waiting.has(session)) return [session, true];
@@ -309,7 +369,10 @@ export function createSessionList(sessions, { caption, sort = '', onSort = null,
     while (!signal.aborted) {
       let [session, isSeen] = next();
       if (!isSeen) {
-        await Promise.race([session ? idleTime() : new Promise(() => {}), new Promise((resolve) => wake.push(resolve))]);
+        await Promise.race([
+          session ? idleTime() : new Promise(() => {}),
+          new Promise((resolve) => wake.push(resolve)),
+        ]);
         if (signal.aborted) return;
         [session, isSeen] = next();
       }

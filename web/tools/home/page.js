@@ -27,7 +27,8 @@ const MAX_SESSIONS = 5000;
 
 /* All that match, or the first 5,000 of them: a list as the daemon sends one. */
 async function listAll(filter, sort, how) {
-  const ask = (offset) => get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
+  const ask = (offset) =>
+    get('sessions', { sort: isByFigure(sort) ? 'newest' : sort, filter, limit: PAGE, offset }, how);
   const list = await ask(0);
   while (list.sessions.length < Math.min(list.matched_count, MAX_SESSIONS)) {
     const { sessions } = await ask(list.sessions.length);
@@ -69,9 +70,7 @@ function notRead(list) {
           nameInline(entry.file, 120),
           ': ',
           visible(entry.reason || entry.code),
-          entry.offset_bytes == null
-            ? ''
-            : `, at byte ${count(entry.offset_bytes)}`,
+          entry.offset_bytes == null ? '' : `, at byte ${count(entry.offset_bytes)}`,
           '.',
         ),
       ),
@@ -86,11 +85,7 @@ function watched(about, lookAgain) {
     { class: 'dim watched' },
     'Watched: ',
     roots.length === 0 ? 'no folder that can be read' : null,
-    roots.map((root, at) => [
-      at ? '; ' : '',
-      nameInline(root.path, 100),
-      ` (${counted(root.file_count, 'file')})`,
-    ]),
+    roots.map((root, at) => [at ? '; ' : '', nameInline(root.path, 100), ` (${counted(root.file_count, 'file')})`]),
     roots.length === 0 ? null : `, last looked ${ago(Math.min(...roots.map((root) => root.last_scan_ms)))}`,
     ' ',
     button('text-button', lookAgain, 'Look again'),
@@ -101,7 +96,12 @@ function openFilesLine(context) {
   return el(
     'div',
     { class: 'open-files' },
-    el('span', {}, 'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · snapshot.pickle · log'),
+    el(
+      'span',
+      {},
+      'Drop files or a folder, or paste an error text: xplane.pb · XLA dump · hlo_proto.pb · memory.prof · ' +
+        'snapshot.pickle · log',
+    ),
     button('text-button', context.takeIn, 'Paste or choose', { 'aria-haspopup': 'dialog' }),
   );
 }
@@ -118,7 +118,12 @@ async function listLive(how) {
 const liveLine = (runs) =>
   runs.length === 0
     ? null
-    : el('p', { class: 'home-live' }, `${counted(runs.length, 'watched job')} ${runs.length === 1 ? 'runs' : 'run'} now. `, el('a', { href: '?tool=live' }, 'What is in use'));
+    : el(
+        'p',
+        { class: 'home-live' },
+        `${counted(runs.length, 'watched job')} ${runs.length === 1 ? 'runs' : 'run'} now. `,
+        el('a', { href: '?tool=live' }, 'What is in use'),
+      );
 
 /* Filter and order. Out: {node, set(route)}. */
 function createTools(context) {
@@ -131,12 +136,21 @@ function createTools(context) {
   });
   const select = el(
     'select',
-    { class: 'home-sort', on: { change: () => context.choose({ sort: select.value === SORTS[0][0] ? '' : select.value, tool: 'home', session: '' }) } },
+    {
+      class: 'home-sort',
+      on: {
+        change: () =>
+          context.choose({ sort: select.value === SORTS[0][0] ? '' : select.value, tool: 'home', session: '' }),
+      },
+    },
     SORTS.map(([value, word]) => el('option', { value }, word)),
   );
   const verdicts = el(
     'select',
-    { class: 'home-verdict', on: { change: () => context.choose({ verdict: verdicts.value, tool: 'home', session: '' }) } },
+    {
+      class: 'home-verdict',
+      on: { change: () => context.choose({ verdict: verdicts.value, tool: 'home', session: '' }) },
+    },
     ['', ...VERDICT_NAMES].map((value) => el('option', { value }, value || 'all')),
   );
   let takeBack = null;
@@ -152,7 +166,13 @@ function createTools(context) {
   });
   context.bind([{ keys: ['/'], does: 'to the filter', run: () => input.focus() }]);
   return {
-    node: el('div', { class: 'home-tools', hidden: true }, input, el('label', {}, 'verdict: ', verdicts), el('label', {}, 'sort: ', select)),
+    node: el(
+      'div',
+      { class: 'home-tools', hidden: true },
+      input,
+      el('label', {}, 'verdict: ', verdicts),
+      el('label', {}, 'sort: ', select),
+    ),
     stop: () => takeBack?.(),
     set({ filter, sort, verdict }) {
       verdicts.value = VERDICT_NAMES.includes(verdict) ? verdict : '';
@@ -173,19 +193,36 @@ function createAnswer({ title, aside }, context, onAgain) {
     fill(title, ...nodes);
   }
   /* The first that has something to mend beside what is over. */
-  const findingOf = (rows) => rows.sessions.map((session) => ({ session, finding: foundOf(session)?.finding })).find(({ finding }) => finding) ?? null;
-  const openLink = ({ id, name }) => el('a', { href: context.link(id), 'aria-label': `Open ${cutMiddle(visible(name), 60)}` }, 'Open');
+  const findingOf = (rows) =>
+    rows.sessions.map((session) => ({ session, finding: foundOf(session)?.finding })).find(({ finding }) => finding) ??
+    null;
+  const openLink = ({ id, name }) =>
+    el('a', { href: context.link(id), 'aria-label': `Open ${cutMiddle(visible(name), 60)}` }, 'Open');
   function findingNodes(rows) {
     const found = findingOf(rows);
-    return found && el('span', { class: 'answer-second dim' }, ' ', nodesOf(say.findingParts(found.session, found.finding)), ' ', openLink(found.session));
+    return (
+      found &&
+      el(
+        'span',
+        { class: 'answer-second dim' },
+        ' ',
+        nodesOf(say.findingParts(found.session, found.finding)),
+        ' ',
+        openLink(found.session),
+      )
+    );
   }
   /* Those that are over by what is known; a request of a snapshot that failed tells of no such amount. */
-  const overOf = (rows) => rows.sessions.map((session) => ({ session, worst: foundOf(session)?.worst })).filter(({ worst }) => worst?.word === 'over');
+  const overOf = (rows) =>
+    rows.sessions
+      .map((session) => ({ session, worst: foundOf(session)?.worst }))
+      .filter(({ worst }) => worst?.word === 'over');
   /* What needs a person leads: how much is over, and of the latest what is most. */
   function sayWorst(list, rows, [first]) {
     const { session } = first;
     const parts = say.overParts(first, list.total_count, rows.counts);
-    const culprit = rows.counts.over === 1 ? (foundOf(session).culprit ?? null) : null; /* of several it would be nobody's */
+    const culprit =
+      rows.counts.over === 1 ? (foundOf(session).culprit ?? null) : null; /* of several it would be nobody's */
     sayIt(
       `${JSON.stringify(parts)} ${Boolean(culprit)} ${findingOf(rows)?.session.id}`,
       nodesOf(parts),
@@ -215,7 +252,9 @@ function createAnswer({ title, aside }, context, onAgain) {
       }
       if (!newest || !isPlain) {
         const again = button('text-button', onAgain, 'Sort again');
-        const shownCount = verdict ? rows.sessions.filter((session) => verdictName(foundOf(session)) === verdict).length : 0;
+        const shownCount = verdict
+          ? rows.sessions.filter((session) => verdictName(foundOf(session)) === verdict).length
+          : 0;
         const parts = say.listParts(list, sort, unknown, verdict, shownCount);
         sayIt(`${parts} ${rows.isSorted}`, nodesOf(parts), ' ', rows.isSorted ? null : again);
         return;
@@ -261,14 +300,34 @@ function bodyOf({ list, about, dropped, broken, live, filter }, rows, onLook) {
     liveLine(live),
     broken.map((each) => message(say.unreadableRoot(each))),
     dropped
-      ? el('section', { class: 'home-dropped' }, el('h2', {}, 'Dropped in this tab'), el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'), region('Dropped in this tab', '', dropped))
+      ? el(
+          'section',
+          { class: 'home-dropped' },
+          el('h2', {}, 'Dropped in this tab'),
+          el('p', { class: 'dim' }, 'Kept in the memory of the daemon for some hours, never on disk.'),
+          region('Dropped in this tab', '', dropped),
+        )
       : null,
-    isEmpty && broken.length < Math.max(1, about.roots.length) ? message({ ...say.emptyMessage(about), title: '' }) : null,
+    isEmpty && broken.length < Math.max(1, about.roots.length)
+      ? message({ ...say.emptyMessage(about), title: '' })
+      : null,
     !isEmpty && list.matched_count === 0
       ? message({ title: `No session matches "${visible(filter)}".`, text: 'Clear the field to see all.' })
       : null,
     list.sessions.length
-      ? region('What was found', 'home-found', rows, left > 0 ? el('p', { class: 'dim home-left' }, `${count(left)} more of ${counted(list.matched_count, 'session')} are left out; the filter narrows the list.`) : null)
+      ? region(
+          'What was found',
+          'home-found',
+          rows,
+          left > 0
+            ? el(
+                'p',
+                { class: 'dim home-left' },
+                `${count(left)} more of ${counted(list.matched_count, 'session')} are left out; the filter narrows ` +
+                  `the list.`,
+              )
+            : null,
+        )
       : null,
     notRead(list),
     watched(about, onLook),
@@ -305,7 +364,16 @@ export function mount(root, context) {
   const [tools, capture] = [createTools(context), createCapture(context)];
   const body = el('div', { class: 'home-body' });
   root.replaceChildren(
-    el('div', { class: 'home' }, el('div', { class: 'home-head' }, title, aside), news, openFilesLine(context), capture.node, tools.node, body),
+    el(
+      'div',
+      { class: 'home' },
+      el('div', { class: 'home-head' }, title, aside),
+      news,
+      openFilesLine(context),
+      capture.node,
+      tools.node,
+      body,
+    ),
   );
   const answer = createAnswer({ title, aside }, context, () => load());
   let [controller, route, shown] = [null, null, null];
@@ -346,7 +414,12 @@ export function mount(root, context) {
     context.setTitle(`${isEmpty ? 'no profiles' : counted(list.total_count, 'session')} – memviewd`);
     if (isEmpty) {
       fill(aside);
-      fill(title, broken.length && broken.length === about.roots.length ? say.nothingReadable(broken) : `No profiles under ${say.short(say.rootsText(about))}.`);
+      fill(
+        title,
+        broken.length && broken.length === about.roots.length
+          ? say.nothingReadable(broken)
+          : `No profiles under ${say.short(say.rootsText(about))}.`,
+      );
     } else sayNow();
     tools.node.hidden = list.total_count < 2 && isPlain();
     capture.set(about.capture_addresses ?? []);
@@ -359,7 +432,12 @@ export function mount(root, context) {
     controller = new AbortController();
     const { signal } = controller;
     try {
-      const [list, about, given, live] = await Promise.all([listAll(route.filter, sort(), { signal }), get('about', {}, { signal }), listDropped({ signal }), listLive({ signal })]);
+      const [list, about, given, live] = await Promise.all([
+        listAll(route.filter, sort(), { signal }),
+        get('about', {}, { signal }),
+        listDropped({ signal }),
+        listLive({ signal }),
+      ]);
       stopLists();
       const all = keepingFocus(root, () => {
         fill(news);

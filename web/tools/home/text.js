@@ -22,7 +22,8 @@ export const rootsText = (about) =>
   about.roots.map((root) => visible(root.path)).join(', ') || 'the files given at start';
 
 /* "dump, 12:02 today" */
-const placeText = (session, kind) => [kind, session.modified_at_ms ? when(session.modified_at_ms) : ''].filter(Boolean).join(', ');
+const placeText = (session, kind) =>
+  [kind, session.modified_at_ms ? when(session.modified_at_ms) : ''].filter(Boolean).join(', ');
 
 /* What the newest session says: needs its figure, once it is read. `kind` is its first word. */
 export function newestParts(session, kind, worst, isUnread = false) {
@@ -33,21 +34,41 @@ export function newestParts(session, kind, worst, isUnread = false) {
   if (isUnread) return ['Newest: ', { name: session.name }, ', which cannot be read', place];
   if (!worst || worst.bytes == null) return ['Newest: ', { name: session.name }, place];
   if (worst.word === 'over' && worst.by > 0)
-    return ['Newest: ', name, ', ', { text: `over by ${worst.byText}`, role: 'over', bytes: worst.by, explain: `over:${id}` }, place];
+    return [
+      'Newest: ',
+      name,
+      ', ',
+      { text: `over by ${worst.byText}`, role: 'over', bytes: worst.by, explain: `over:${id}` },
+      place,
+    ];
   if (worst.word === 'fits')
-    return ['Newest: ', name, ', fits: ', { bytes: worst.bytes, explain }, ' of ', { bytes: worst.capacity, explain: `share:${id}` }, place];
-  if (/^(live|.* grows?)$/.test(worst.word)) return ['Newest: ', name, ', ', { bytes: worst.bytes, explain }, ' live', place];
+    return [
+      'Newest: ',
+      name,
+      ', fits: ',
+      { bytes: worst.bytes, explain },
+      ' of ',
+      { bytes: worst.capacity, explain: `share:${id}` },
+      place,
+    ];
+  if (/^(live|.* grows?)$/.test(worst.word))
+    return ['Newest: ', name, ', ', { bytes: worst.bytes, explain }, ' live', place];
   return ['Newest: ', name, ', needs ', { bytes: worst.bytes, explain }, place];
 }
 
 /* "15 of 39 sessions are over, the latest: b by 17.74 GiB.", "14 failures in 15 of 39 sessions, the latest: …" latest:
- * {session, worst} of the one that stands first; the sizes of others, which may be of other programs, say nothing beside
- * it. counts: of list.js; total: sessions. */
+ * {session, worst} of the one that stands first; the sizes of others, which may be of other programs, say nothing
+ * beside it. counts: of list.js; total: sessions. */
 export function overParts({ session, worst }, total, { unknown = 0, over: overCount = 1, same = 0 } = {}) {
   const sessions = `${count(overCount)} of ${counted(total, 'session')}`;
-  const what = same ? `${counted(overCount - same, 'failure')} in ${sessions}` : `${sessions} ${overCount === 1 ? 'is' : 'are'} over`;
-  const head = `${what}${unknown ? ` so far, ${count(unknown)} not read yet` : ''}${overCount > 1 ? '; the latest' : ''}: `;
-  const by = worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : [];
+  const what = same
+    ? `${counted(overCount - same, 'failure')} in ${sessions}`
+    : `${sessions} ${overCount === 1 ? 'is' : 'are'} over`;
+  const head = `${what}${
+    unknown ? ` so far, ${count(unknown)} not read ` + `yet` : ''
+  }${overCount > 1 ? '; the latest' : ''}: `;
+  const by =
+    worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : [];
   return [head, { name: short(session.name) }, ...by, '.'];
 }
 
@@ -56,20 +77,41 @@ export const findingParts = (session, finding) => [{ name: short(session.name) }
 
 /* The answer when the list is not simply the newest first. unknown: how many sessions have no figure yet. */
 export function listParts(list, sort, unknown = 0, verdict = '', shownCount = 0) {
-  const order = { newest: ', newest first', name: ', by name', largest: ', largest on disk first', peak: ', highest peak first', share: ', fullest first' }[sort] ?? '';
-  if (verdict) return [`${count(shownCount)} of ${counted(list.total_count, 'session')}: ${verdict}${unknown ? `; ${count(unknown)} not read yet` : ''}${order}.`];
+  const order =
+    {
+      newest: ', newest first',
+      name: ', by name',
+      largest: ', largest on disk first',
+      peak: ', highest peak first',
+      share: ', fullest first',
+    }[sort] ?? '';
+  if (verdict)
+    return [
+      `${count(shownCount)} of ${counted(list.total_count, 'session')}: ${verdict}${
+        unknown ? `; ${count(unknown)} ` + `not read yet` : ''
+      }${order}.`,
+    ];
   if (['peak', 'share'].includes(sort) && unknown > 0)
-    return [`${list.matched_count < list.total_count ? `${count(list.matched_count)} of ` : ''}${counted(list.total_count, 'session')}${order}; ${count(unknown)} not read yet, at the end.`];
-  if (list.matched_count < list.total_count) return [`${count(list.matched_count)} of ${counted(list.total_count, 'session')} match${order}.`];
+    return [
+      `${
+        list.matched_count < list.total_count ? `${count(list.matched_count)} of ` + `` : ''
+      }${counted(list.total_count, 'session')}${order}; ${count(unknown)} not read yet, at the end.`,
+    ];
+  if (list.matched_count < list.total_count)
+    return [`${count(list.matched_count)} of ${counted(list.total_count, 'session')} match${order}.`];
   return [`${counted(list.total_count, 'session')}${order}.`];
 }
 
-/* "7 sessions, 2 of them over", "1,000 sessions, 12 of them over so far; 800 not read yet"; "2 of 3 over" of a filter */
+/* "7 sessions, 2 of them over", "1,000 sessions, 12 of them over so far; 800 not read yet"; "2 of 3 over" of a filter
+ */
 export function tally(list, { over: overCount, unknown = 0, same = 0 }) {
-  if (list.matched_count < list.total_count) return overCount ? `${count(overCount)} of ${count(list.matched_count)} over` : '';
+  if (list.matched_count < list.total_count)
+    return overCount ? `${count(overCount)} of ${count(list.matched_count)} over` : '';
   const failures = same ? `, ${counted(overCount - same, 'failure')}` : '';
   const over = overCount ? `, ${count(overCount)} of them over${failures}` : '';
-  return `${counted(list.total_count, 'session')}${over}${unknown ? `${over ? ' so far' : ''}; ${count(unknown)} not read yet` : ''}`;
+  return `${counted(list.total_count, 'session')}${over}${
+    unknown ? `${over ? ' so far' : ''}; ${count(unknown)} not ` + `read yet` : ''
+  }`;
 }
 
 /* The message for folders without a profile. */
@@ -80,8 +122,10 @@ export function emptyMessage(about) {
   return {
     title: `No profiles under ${rootsText(about)}.`,
     text:
-      `Looked at ${counted(files, 'file')}, ${counted(depth, 'level')} deep; none is a trace, dump, HLO proto or device profile. ` +
-      'Drop a file here, open one directly (`memviewd FILE_OR_DIR`), or see an example (`memviewd --demo`). To record one (it appears here without a restart):',
+      `Looked at ${counted(files, 'file')}, ${counted(depth, 'level')} deep; none is a trace, dump, HLO proto or ` +
+      `device profile. ` +
+      'Drop a file here, open one directly (`memviewd FILE_OR_DIR`), or see an example (`memviewd --demo`). To record ' +
+      'one (it appears here without a restart):',
     run: `with jax.profiler.trace("${root ? root.path : '/tmp/xprof'}"):\n    step()`,
   };
 }
@@ -102,7 +146,8 @@ export function unreadableRoot(root) {
 }
 
 /* The answer where no folder can be read. */
-export const nothingReadable = (broken) => (broken.every((root) => root.missing) ? `Waiting for ${short(rootsText({ roots: broken }))}.` : 'Nothing can be read.');
+export const nothingReadable = (broken) =>
+  broken.every((root) => root.missing) ? `Waiting for ${short(rootsText({ roots: broken }))}.` : 'Nothing can be read.';
 
 /* "Not read: 3 files (2 truncated, 1 unreadable)" */
 export function notReadTitle(files) {
@@ -116,7 +161,9 @@ export function notReadTitle(files) {
 export function newsText(shown, now) {
   const ids = new Map(shown.sessions.map((session) => [session.id, session.modified_at_ms]));
   const added = now.sessions.filter((session) => !ids.has(session.id)).length;
-  const changed = now.sessions.filter((session) => ids.has(session.id) && ids.get(session.id) !== session.modified_at_ms).length;
+  const changed = now.sessions.filter(
+    (session) => ids.has(session.id) && ids.get(session.id) !== session.modified_at_ms,
+  ).length;
   const gone = shown.total_count + added - now.total_count;
   const words = [
     added ? counted(added, 'new session') : '',

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * chart.js: what one device of one process has in use over time, as a panel: the most and the least between two looks, what
- * the allocator has reserved, the capacity. Its own file: a plot that lives as long as its line does. */
+ * chart.js: what one device of one process has in use over time, as a panel: the most and the least between two looks,
+ * what the allocator has reserved, the capacity. Its own file: a plot that lives as long as its line does. */
 
 import { nextFrame } from '../../lib/activity.js';
 import { el, fill } from '../../lib/dom.js';
@@ -31,7 +31,12 @@ export function createLiveChart() {
   panel.setAside(legend.node);
   panel.body.append(host, state);
 
-  const columns = ({ at_ms: at, high_bytes: high, low_bytes: low, reserved_bytes: reserved }) => [at.map((ms) => ms / 1000), high, low, reserved];
+  const columns = ({ at_ms: at, high_bytes: high, low_bytes: low, reserved_bytes: reserved }) => [
+    at.map((ms) => ms / 1000),
+    high,
+    low,
+    reserved,
+  ];
   const { uPlot } = globalThis;
   const paths = uPlot.paths.stepped({ align: -1 }); // a value is of the time since the look before
   const make = () =>
@@ -41,14 +46,20 @@ export function createLiveChart() {
       scales: { x: { time: false }, y: { range: (u) => [0, topOf(extent.most, u.height - X_AXIS_PX - 4, ROOM_PX)] } },
       axes: [
         { space: 90, incrs: INCREMENTS_S, values: (u, splits) => splits.map(clockText) },
-        { size: LEFT_PX, splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4, LABEL_HALF_PX), values: (u, splits) => byteLabels(splits) },
+        {
+          size: LEFT_PX,
+          splits: (u, at, low, high) => byteSplits(high, u.height - X_AXIS_PX - 4, LABEL_HALF_PX),
+          values: (u, splits) => byteLabels(splits),
+        },
       ],
       series: [
         { paths, stroke: () => token('text'), width: 1.5, fill: () => token('area') },
         { paths, stroke: () => token('accent'), width: 1.25 },
         { paths, stroke: () => token('text2'), width: 1.25, dash: [4, 3], spanGaps: false },
       ],
-      paint: (u, ratio) => extent.capacity != null && paintLimit(u, { bytes: extent.capacity, text: `capacity ${bytes(extent.capacity)}` }, ratio, true),
+      paint: (u, ratio) =>
+        extent.capacity != null &&
+        paintLimit(u, { bytes: extent.capacity, text: `capacity ${bytes(extent.capacity)}` }, ratio, true),
       hooks: {},
       columns: columns(line.samples),
     });

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * page.js: what the processes of a run have in use, while it runs: a chart for each device of each process, which follows.
- * The daemon is asked again every second as long as the run goes on. */
+ * page.js: what the processes of a run have in use, while it runs: a chart for each device of each process, which
+ * follows. The daemon is asked again every second as long as the run goes on. */
 
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { el, fill, loadStyle } from '../../lib/dom.js';
@@ -65,14 +65,27 @@ function createCharts(place) {
 export function mount(root, context) {
   const title = el('h1', { class: 'answer' });
   const more = el('p', { class: 'answer-more', role: 'status' });
-  const which = el('select', { class: 'live-which', 'aria-label': 'Run', on: { change: () => context.choose({ tool: 'live', view: which.value }) } });
+  const which = el('select', {
+    class: 'live-which',
+    'aria-label': 'Run',
+    on: { change: () => context.choose({ tool: 'live', view: which.value }) },
+  });
   const aside = el('div', { class: 'answer-aside' }, which);
   const place = el('div', { class: 'live-charts' });
   const below = el('div', { class: 'live-below' });
   const styled = loadStyle('live.css');
   const charts = createCharts(place);
   let controller = new AbortController();
-  fill(root, el('div', { class: 'live' }, el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more), place, below));
+  fill(
+    root,
+    el(
+      'div',
+      { class: 'live' },
+      el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more),
+      place,
+      below,
+    ),
+  );
 
   function clear() {
     charts.clear();
@@ -95,14 +108,24 @@ export function mount(root, context) {
     charts.draw(run.lines.slice(0, MAX_CHARTS));
     fill(
       below,
-      left > 0 ? el('p', { class: 'dim' }, `${counted(left, 'more line')} for devices with less in use are left out.`) : null,
-      run.is_running ? [el('p', {}, 'To see what holds the memory, save a snapshot of each process; the job continues:'), command(say.captureCommand(run))] : null,
+      left > 0
+        ? el('p', { class: 'dim' }, `${counted(left, 'more line')} for devices with less in use are left out.`)
+        : null,
+      run.is_running
+        ? [
+            el('p', {}, 'To see what holds the memory, save a snapshot of each process; the job continues:'),
+            command(say.captureCommand(run)),
+          ]
+        : null,
     );
     context.setTitle(`${visible(run.name)} · Live – memviewd`);
   }
 
   function offer(runs, shown) {
-    fill(which, runs.map((run) => el('option', { value: run.id, selected: run.id === shown }, say.optionOf(run))));
+    fill(
+      which,
+      runs.map((run) => el('option', { value: run.id, selected: run.id === shown }, say.optionOf(run))),
+    );
   }
 
   async function follow(id, signal) {

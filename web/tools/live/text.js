@@ -7,7 +7,11 @@ import { ago, counted, visible } from '../../lib/format.js';
 /* A run that did not fail leaves no folder. */
 export const ENDED = 'The run has ended and left no files. The last figures that were read are shown.';
 
-export const NOTHING = { title: '', text: 'Start a job with `memviewd watch`. The --logdir of this daemon must be the folder of the runs, memviewd-runs.', run: 'memviewd watch -- python train.py' };
+export const NOTHING = {
+  title: '',
+  text: 'Start a job with `memviewd watch`. The --logdir of this daemon must be the folder of the runs, memviewd-runs.',
+  run: 'memviewd watch -- python train.py',
+};
 
 /* Which line it is, from one answer to the next. */
 export const keyOf = ({ process, device }) => JSON.stringify([process, device]);

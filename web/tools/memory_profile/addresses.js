@@ -54,11 +54,17 @@ function createMap({ trace, url, onPickBlock }) {
     drawing: () => data && !panel.body.hidden && mapDrawing(strip, data),
     table: () => tableOf(data),
   });
-  const panel = createPanel('panel-inner panel-addresses', 'Addresses', { menu: () => [exports(), explainEntry('hole')] });
+  const panel = createPanel('panel-inner panel-addresses', 'Addresses', {
+    menu: () => [exports(), explainEntry('hole')],
+  });
   panel.node.dataset.explain = 'hole';
   const strip = createAddressStrip({
     onHover: (block, mark) =>
-      showTooltip(`a:${block.address}`, say.blockLines(block).map((line) => nodesOf(line)), mark),
+      showTooltip(
+        `a:${block.address}`,
+        say.blockLines(block).map((line) => nodesOf(line)),
+        mark,
+      ),
     onLeave: hideTooltip,
     onPick: onPickBlock,
     onRange: (range, isEnd) => {
@@ -87,7 +93,12 @@ function createMap({ trace, url, onPickBlock }) {
     panel.setTitle('Addresses ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted)));
     fill(answer, nodesOf(said));
     strip.draw(
-      { blocks: found.blocks, all: allOf(found), range: [0, found.span_bytes], largest: found.largest_hole?.address ?? '' },
+      {
+        blocks: found.blocks,
+        all: allOf(found),
+        range: [0, found.span_bytes],
+        largest: found.largest_hole?.address ?? '',
+      },
       `Addresses of what is live, ${said.map((part) => part.text ?? part).join('')}`,
     );
     fill(axis, el('span', {}, found.low), el('span', {}, bytes(found.span_bytes)), el('span', {}, found.high));
@@ -143,7 +154,9 @@ function createWaste({ trace, url }) {
       ),
     }),
   });
-  const panel = createPanel('panel-inner panel-fragmentation', title, { menu: () => [exports(), explainEntry('chunk')] });
+  const panel = createPanel('panel-inner panel-fragmentation', title, {
+    menu: () => [exports(), explainEntry('chunk')],
+  });
   panel.node.dataset.explain = 'chunk';
   const chart = createTimeline({
     className: 'timeline-small',
@@ -175,7 +188,13 @@ function createWaste({ trace, url }) {
     chart.draw({ ...drawn, label: 'Free memory and the largest free chunk over time.' });
     place();
   };
-  const reader = createReader({ panel, what: 'The fragmentation', keyOf: () => JSON.stringify([trace.key, url.range()]), question, draw });
+  const reader = createReader({
+    panel,
+    what: 'The fragmentation',
+    keyOf: () => JSON.stringify([trace.key, url.range()]),
+    question,
+    draw,
+  });
   return {
     panel,
     ...reader,
@@ -208,7 +227,8 @@ function mapDrawing(strip, { low, high, span_bytes: span, blocks }) {
     { kind: 'before_window', word: 'inferred', colour: token('text2'), drawn: 'dashed' },
     { kind: 'hole', word: 'gap: hole', colour: token('line'), drawn: 'line' },
   ];
-  const has = (kind) => blocks.some((block) => block.kind === kind || (kind === 'allocation' && block.kind === 'mixed'));
+  const has = (kind) =>
+    blocks.some((block) => block.kind === kind || (kind === 'allocation' && block.kind === 'mixed'));
   return {
     width,
     height: height + axis,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bands.js: the timeline in bands by program, by op, by category, or by what grows and what is steady: how it is asked for, the
- * layers of the chart, and the words below it. Its own file: the chart without bands knows nothing of it. */
+ * bands.js: the timeline in bands by program, by op, by category, or by what grows and what is steady: how it is asked
+ * for, the layers of the chart, and the words below it. Its own file: the chart without bands knows nothing of it. */
 
 import { el, fill, name } from '../../lib/dom.js';
 import { count } from '../../lib/format.js';
@@ -26,7 +26,8 @@ const OF_KIND = { before: 'alloc-stack', other: setTone(SET_SIZE - 1), unnamed: 
 const bandsOf = (data) => (data?.stacked?.bands ?? []).filter(({ kind }) => kind === 'group');
 /* The token of a band's colour: that of its category, else of groups in their order, the largest first. */
 export function toneOf(data, band) {
-  if (data.stacked.by === 'category' && band.kind !== 'before') return swatchStyle(band.kind === 'group' ? band.label : 'unknown').replace('swatch-', 'cat-');
+  if (data.stacked.by === 'category' && band.kind !== 'before')
+    return swatchStyle(band.kind === 'group' ? band.label : 'unknown').replace('swatch-', 'cat-');
   return OF_KIND[band.kind] ?? setTone(bandsOf(data).indexOf(band) % (SET_SIZE - 1));
 }
 
@@ -36,7 +37,8 @@ export function bandWords(data, band) {
 }
 
 /* Pure: layers of the chart, the whole in front of nothing, then less and less of it. hasBefore: the level before the
- * first event is drawn too; of: {at: the index of the event whose bands stand at each index, isPale}, for all where null. */
+ * first event is drawn too; of: {at: the index of the event whose bands stand at each index, isPale}, for all where
+ * null. */
 export function bandLayers(data, hasBefore, of = null) {
   const bands = data.stacked?.bands ?? [];
   const sums = [];
@@ -45,15 +47,26 @@ export function bandLayers(data, hasBefore, of = null) {
       const values = hasBefore ? [band.before_bytes, ...band.bytes] : band.bytes;
       values.forEach((value, at) => (sums[at] = (sums[at] ?? 0) + Math.max(0, value)));
       const tone = toneOf(data, band);
-      return { values: of ? taken(sums, of.at) : [...sums], fill: tone, stroke: tone, width: 1, word: bandWords(data, band), isPale: Boolean(of?.isPale) };
+      return {
+        values: of ? taken(sums, of.at) : [...sums],
+        fill: tone,
+        stroke: tone,
+        width: 1,
+        word: bandWords(data, band),
+        isPale: Boolean(of?.isPale),
+      };
     })
     .reverse();
 }
 
 /* "the 1,200 largest of 12,345 allocations are drawn apart", or nothing where each has its stripe. */
-export const apartWords = ({ blocks, block_count: all }) => (blocks && blocks.length < all ? `the ${count(blocks.length)} largest of ${count(all)} allocations are drawn apart` : '');
+export const apartWords = ({ blocks, block_count: all }) =>
+  blocks && blocks.length < all
+    ? `the ${count(blocks.length)} largest of ${count(all)} allocations are drawn apart`
+    : '';
 
-/* onChoose(by). Out: {choice, node: the words below the chart, set(by, isOfStacks): whether there are stacks to tell categories
+/* onChoose(by). Out: {choice, node: the words below the chart, set(by, isOfStacks): whether there are stacks to tell
+   categories
  * from, draw(data)}. */
 export function createBands(onChoose) {
   const select = el(
@@ -83,7 +96,10 @@ export function createBands(onChoose) {
                 el(
                   'span',
                   { class: 'band' },
-                  el('span', { class: `swatch swatch-${toneOf(data, band).replace('cat-', '')}`, 'aria-hidden': 'true' }),
+                  el('span', {
+                    class: `swatch swatch-${toneOf(data, band).replace('cat-', '')}`,
+                    'aria-hidden': 'true',
+                  }),
                   name(bandWords(data, band)),
                   band.confidence ? [' ', guessTag()] : '',
                 ),

@@ -29,7 +29,10 @@ const REMAINDERS = {
 /* Cards on a phone have no header that says what is counted. */
 function countOf(row) {
   if (!isKnown(row.count)) return none();
-  return [el('span', { class: 'figure' }, count(row.count)), el('span', { class: 'unit' }, row.count === 1 ? '\u00a0event' : '\u00a0events')];
+  return [
+    el('span', { class: 'figure' }, count(row.count)),
+    el('span', { class: 'unit' }, row.count === 1 ? '\u00a0event' : '\u00a0events'),
+  ];
 }
 
 /* Blocks that no event tells of. */
@@ -63,7 +66,9 @@ function categoryOf(row) {
 }
 const GUESSED = {
   cat: { width: 11, card: 'line', cell: categoryOf },
-  program: { width: 11 }, role: { width: 12, card: 'line', cell: roleOf }, confidence: { isHidden: true },
+  program: { width: 11 },
+  role: { width: 12, card: 'line', cell: roleOf },
+  confidence: { isHidden: true },
 };
 const GUESSED_KEYS = ['program', 'role', 'cat'];
 /* Fields of the answer that are called otherwise than their column. */
@@ -96,7 +101,12 @@ export function liveColumns(data, rows) {
     count: { width: 4.5, card: 'line', cell: countOf },
     op: { card: 'title', cell: opOf },
     ...GUESSED,
-    program: { width: Math.max(11, Math.min(18, rows.reduce((most, { program }) => Math.max(most, program?.length ?? 0), 0) * 0.5 + 1)) },
+    program: {
+      width: Math.max(
+        11,
+        Math.min(18, rows.reduce((most, { program }) => Math.max(most, program?.length ?? 0), 0) * 0.5 + 1),
+      ),
+    },
     step: { width: 3.75 },
     region: { width: rows.some(({ region }) => region?.length > 8) ? 9 : 4.75 },
     dtype: { width: 5 },
@@ -145,7 +155,13 @@ export function eventColumns(data, rows, endPs) {
     op: { card: 'title' },
     ...GUESSED,
     address: { width: 9, sortKey: null },
-    lifetime: { card: 'line', width: 7, cell: lifetimeOf, explain: 'lasting', copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)] },
+    lifetime: {
+      card: 'line',
+      width: 7,
+      cell: lifetimeOf,
+      explain: 'lasting',
+      copy: ['lifetime_ms', (row) => inMs(row.lifetime_ps)],
+    },
     freed_by: { value: (row) => row.freed_by ?? (row.freed_ps == null ? '' : row.freed_thread) },
     step: { width: 3.75 },
     freed_step: { width: 5.5, sortKey: null },
@@ -154,13 +170,27 @@ export function eventColumns(data, rows, endPs) {
     shape: { card: 'line' },
     thread: { width: 10, isHidden: true },
   });
-  return unlessSaid(columns, rows, [...GUESSED_KEYS, 'op', 'step', 'freed_step', 'freed_by', 'dtype', 'shape', 'address']);
+  return unlessSaid(columns, rows, [
+    ...GUESSED_KEYS,
+    'op',
+    'step',
+    'freed_step',
+    'freed_by',
+    'dtype',
+    'shape',
+    'address',
+  ]);
 }
 
 function slopeOf(row) {
   const className = row.slope_bytes_per_step > 0 ? 'grown' : row.slope_bytes_per_step < 0 ? 'shrunk' : 'dim';
   const mark = row.verdict === 'grows' ? ' ▲' : row.verdict === 'shrinks' ? ' ▼' : '';
-  return el('span', { class: `figure ${mark ? className : ''}` }, signedBytes(Math.round(row.slope_bytes_per_step)), mark);
+  return el(
+    'span',
+    { class: `figure ${mark ? className : ''}` },
+    signedBytes(Math.round(row.slope_bytes_per_step)),
+    mark,
+  );
 }
 
 /* Told from step to step, or from launch to launch. */
@@ -208,7 +238,13 @@ export function growthColumns(data, rows) {
 export function segmentColumns(data, rows) {
   const size = { in: unitFor(rows, ['size_bytes']), width: 6.75 };
   const largest = rows.reduce((max, row) => Math.max(max, row.size_bytes), 0);
-  const strip = { key: 'strip', title: 'Blocks, to scale', className: 'c-strip', cell: (row) => segmentStrip(row, largest), copy: ['pieces', (row) => row.pieces.length] };
+  const strip = {
+    key: 'strip',
+    title: 'Blocks, to scale',
+    className: 'c-strip',
+    cell: (row) => segmentStrip(row, largest),
+    copy: ['pieces', (row) => row.pieces.length],
+  };
   const columns = tableColumns(data.columns, {
     size: { ...size, card: 'figure' },
     used: size,
@@ -225,7 +261,11 @@ export function segmentColumns(data, rows) {
     address: { width: 10, isHidden: true },
     op: { width: 12, card: 'title' },
   });
-  const isTold = { pending: rows.some((row) => row.pending_bytes > 0), pool: rows.some((row) => row.pool !== 'default'), expandable: rows.some((row) => row.expandable === 'yes') };
+  const isTold = {
+    pending: rows.some((row) => row.pending_bytes > 0),
+    pool: rows.some((row) => row.pool !== 'default'),
+    expandable: rows.some((row) => row.expandable === 'yes'),
+  };
   const shown = columns.map((column) => (isTold[column.key] === false ? { ...column, isHidden: true } : column));
   const behind = shown.findIndex(({ key }) => key === 'hole') + 1;
   return unlessSaid([...shown.slice(0, behind), strip, ...shown.slice(behind)], rows, ['op']);

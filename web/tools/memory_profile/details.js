@@ -15,14 +15,22 @@ const MAX_PROGRAMS = 5;
 
 const isKnown = (value) => value != null && value !== '';
 const sizeFact = (word, value) =>
-  isKnown(value) ? fact(word, figure(value), ' ', value < 1024 ? null : el('span', { class: 'dim unbroken' }, exactBytes(value))) : null;
+  isKnown(value)
+    ? fact(word, figure(value), ' ', value < 1024 ? null : el('span', { class: 'dim unbroken' }, exactBytes(value)))
+    : null;
 const text = (word, value) => (isKnown(value) ? fact(word, name(String(value))) : null);
 
 /* What it may be that no op names, and what that rests on. */
 function guessed(row) {
   if (isKnown(row.category))
     return [
-      fact('category', swatch(row.category), categoryWord(row.category), ' ', row.confidence === 'guess' ? guessTag() : ''),
+      fact(
+        'category',
+        swatch(row.category),
+        categoryWord(row.category),
+        ' ',
+        row.confidence === 'guess' ? guessTag() : '',
+      ),
       isKnown(row.rule_text) ? fact('because', visible(row.rule_text)) : null,
     ];
   if (!isKnown(row.role)) return [];
@@ -40,7 +48,9 @@ const categoryFact = (sum) =>
     swatch(sum.category),
     figure(sum.size_bytes),
     ' ',
-    sum.category === 'unknown' || sum.guessed_bytes === 0 ? '' : guessTag(sum.guessed_bytes < sum.size_bytes ? 'part guess' : 'guess'),
+    sum.category === 'unknown' || sum.guessed_bytes === 0
+      ? ''
+      : guessTag(sum.guessed_bytes < sum.size_bytes ? 'part guess' : 'guess'),
   );
 
 function eventFacts(event) {
@@ -77,9 +87,15 @@ const RELATIONS = {
 };
 
 const actsOf = ({ time_ps: time }, goTo, stacksHref) =>
-  el('p', {}, button('text-button', () => goTo(time), 'go to it'), stacksHref(time) ? [' ', el('a', { href: stacksHref(time) }, 'what is live then, by line of code')] : '');
+  el(
+    'p',
+    {},
+    button('text-button', () => goTo(time), 'go to it'),
+    stacksHref(time) ? [' ', el('a', { href: stacksHref(time) }, 'what is live then, by line of code')] : '',
+  );
 
-/* data: {event, partner, relation}; goTo(ps) sets the time; stacksHref(ps): what is live then by line of code, or "". */
+/* data: {event, partner, relation}; goTo(ps) sets the time; stacksHref(ps): what is live then by line of code, or "".
+ */
 export function eventDetails(data, goTo, stacksHref) {
   if (data.event.stack ?? data.partner?.stack) return allocationDetails(data, goTo, stacksHref);
   const { event, partner, relation } = data;
@@ -98,7 +114,8 @@ export function eventDetails(data, goTo, stacksHref) {
 }
 
 /* The module: the innermost line that is neither PyTorch's nor Python's. */
-const lineFact = ({ line }, word = 'made in') => (isKnown(line) ? fact(word, el('span', { class: 'mono wrapped' }, visible(line))) : null);
+const lineFact = ({ line }, word = 'made in') =>
+  isKnown(line) ? fact(word, el('span', { class: 'mono wrapped' }, visible(line))) : null;
 
 /* A stripe under the pointer: what the timeline tells of it; a click tells the rest. */
 export function stripeDetails({ block, made }) {
@@ -106,7 +123,14 @@ export function stripeDetails({ block, made }) {
     heading: 'Allocation under the pointer',
     subject: made,
     parts: [
-      facts(sizeFact('size', block.size_bytes), fact('lives', lifeWords(block)), ...guessed(block), lineFact(block), block.op === made ? null : text('op', block.op), text('shape', block.shape)),
+      facts(
+        sizeFact('size', block.size_bytes),
+        fact('lives', lifeWords(block)),
+        ...guessed(block),
+        lineFact(block),
+        block.op === made ? null : text('op', block.op),
+        text('shape', block.shape),
+      ),
       el('p', { class: 'dim' }, 'Click it for all that is known of it.'),
     ],
   };
@@ -115,7 +139,11 @@ export function stripeDetails({ block, made }) {
 /* An allocation of a snapshot: how long it lives, then what else is known of it, and who asked for it. */
 function allocationDetails({ event, partner, relation }, goTo, stacksHref) {
   const isBefore = relation === 'before_window';
-  const [born, freed] = isBefore ? [null, event] : event.activity === 'allocation' ? [event, partner] : [partner, event];
+  const [born, freed] = isBefore
+    ? [null, event]
+    : event.activity === 'allocation'
+      ? [event, partner]
+      : [partner, event];
   const own = born ?? freed;
   return {
     heading: 'Allocation',
@@ -126,12 +154,31 @@ function allocationDetails({ event, partner, relation }, goTo, stacksHref) {
         sizeFact('size', own.size_bytes),
         fact('lives', lifeWords({ born_ps: born?.time_ps, freed_ps: freed?.time_ps })),
         ...guessed(own),
-        born ? [lineFact(born), born.op === born.line ? null : text('op', born.op), isKnown(born.step) ? fact('step', count(born.step)) : null, text('region', born.region)] : null,
+        born
+          ? [
+              lineFact(born),
+              born.op === born.line ? null : text('op', born.op),
+              isKnown(born.step) ? fact('step', count(born.step)) : null,
+              text('region', born.region),
+            ]
+          : null,
         text('address', own.address),
         born ? sizeFact('in use after', born.in_use_bytes) : null,
       ),
-      born ? [stackList(born.stack, true) ?? el('p', { class: 'dim' }, 'No stack was recorded.'), actsOf(born, goTo, stacksHref)] : el('p', {}, RELATIONS.before_window),
-      freed ? [el('h3', { class: 'details-sub' }, 'Where it is freed'), facts(fact('at', time(freed.time_ps, 1e6)), lineFact(freed, 'freed in'), text('op', freed.op)), stackList(freed.stack, !born), actsOf(freed, goTo, stacksHref)] : null,
+      born
+        ? [
+            stackList(born.stack, true) ?? el('p', { class: 'dim' }, 'No stack was recorded.'),
+            actsOf(born, goTo, stacksHref),
+          ]
+        : el('p', {}, RELATIONS.before_window),
+      freed
+        ? [
+            el('h3', { class: 'details-sub' }, 'Where it is freed'),
+            facts(fact('at', time(freed.time_ps, 1e6)), lineFact(freed, 'freed in'), text('op', freed.op)),
+            stackList(freed.stack, !born),
+            actsOf(freed, goTo, stacksHref),
+          ]
+        : null,
     ],
   };
 }
@@ -154,7 +201,8 @@ export function blockDetails(block) {
         text('address', block.address),
         block.state === 'pending_free' ? fact('state', blockWord(block.state)) : null,
       ),
-      stackList(block.stack, true) ?? el('p', { class: 'dim' }, 'No stack was recorded: it was allocated before the recording began.'),
+      stackList(block.stack, true) ??
+        el('p', { class: 'dim' }, 'No stack was recorded: it was allocated before the recording began.'),
     ],
   };
 }
@@ -171,13 +219,24 @@ export function withPair(shown, a, b, all, onEnd) {
     ['born', end(bornA, a.block.born_ps), end(bornB, b.block.born_ps), signed(bornB - bornA)],
     ['freed', end(freedA, a.block.freed_ps), end(freedB, b.block.freed_ps), signed(freedB - freedA)],
     ['lives', duration(freedA - bornA), duration(freedB - bornB), signed(freedB - bornB - freedA + bornA)],
-    a.kind || b.kind ? [a.block.category === undefined ? 'shape' : 'category', a.kind || '–', b.kind || '–', wordChange(a.kind, b.kind)] : null,
+    a.kind || b.kind
+      ? [
+          a.block.category === undefined ? 'shape' : 'category',
+          a.kind || '–',
+          b.kind || '–',
+          wordChange(a.kind, b.kind),
+        ]
+      : null,
     ['made by', visible(a.made), visible(b.made), wordChange(a.made, b.made)],
   ];
-  return { ...shown, parts: [pairTable(a.name || a.made, b.name || b.made, rows.filter(Boolean), onEnd), ...shown.parts] };
+  return {
+    ...shown,
+    parts: [pairTable(a.name || a.made, b.name || b.made, rows.filter(Boolean), onEnd), ...shown.parts],
+  };
 }
 
-/* A row of what is live that stands for several events. list() shows them one by one; stack: of one of them, or null. */
+/* A row of what is live that stands for several events. list() shows them one by one; stack: of one of them, or null.
+ */
 export function groupDetails(row, list, stack) {
   return {
     heading: row.isRemainder ? 'Remainder' : 'Group',
@@ -293,7 +352,11 @@ export function pageDetails(pool, programs) {
         fact(
           'total after each event',
           chain.break_count
-            ? el('span', { class: 'caution' }, `${count(chain.break_count)} of ${count(chain.link_count)} do not follow from the one before`)
+            ? el(
+                'span',
+                { class: 'caution' },
+                `${count(chain.break_count)} of ${count(chain.link_count)} do not follow from the one before`,
+              )
             : `follows from the one before, ${count(chain.link_count)} times`,
         ),
       ),
@@ -303,9 +366,17 @@ export function pageDetails(pool, programs) {
             el(
               'ul',
               { class: 'programs' },
-              programs.slice(0, MAX_PROGRAMS).map((program) =>
-                el('li', {}, el('a', { href: program.href }, name(program.name)), ' ', program.bytes ? figure(program.bytes) : ''),
-              ),
+              programs
+                .slice(0, MAX_PROGRAMS)
+                .map((program) =>
+                  el(
+                    'li',
+                    {},
+                    el('a', { href: program.href }, name(program.name)),
+                    ' ',
+                    program.bytes ? figure(program.bytes) : '',
+                  ),
+                ),
             ),
           ]
         : null,

@@ -48,7 +48,9 @@ export function noEvents(reason) {
   if (reason.code === 'no_host_plane')
     return {
       title: 'No host events in this session.',
-      text: 'Memory events are recorded by the host, and this trace has no host plane. Record it with the host tracer on:',
+      text:
+        'Memory events are recorded by the host, and this trace has no host plane. Record it with the host tracer ' +
+        'on:',
       run: RECORD,
     };
   if (reason.code === 'unparsed_events')
@@ -64,7 +66,8 @@ export function noEvents(reason) {
       text: `${ended(reason.text)} A trace is recorded with:`,
       run: 'jax.profiler.trace("/tmp/xprof")',
     };
-  if (reason.code === 'empty_file') return { kind: 'error', title: 'The trace file is empty.', text: ended(reason.text) };
+  if (reason.code === 'empty_file')
+    return { kind: 'error', title: 'The trace file is empty.', text: ended(reason.text) };
   if (reason.code === 'cut')
     return {
       kind: 'error',
@@ -85,7 +88,10 @@ export function unreadable(sessionName, problem) {
 export function noRows(view, isFiltered) {
   if (isFiltered) return { title: 'Nothing matches.', text: 'The filter leaves out every row. Clear it to see all.' };
   const texts = {
-    live: ['Nothing is live at this time.', 'No allocation of the trace is live here; what is in use was allocated before.'],
+    live: [
+      'Nothing is live at this time.',
+      'No allocation of the trace is live here; what is in use was allocated before.',
+    ],
     events: ['No allocation in this window.', 'Show all with `0`, or move the window.'],
     segments: ['No segment.', 'PyTorch holds no memory of this device at this time.'],
     growth: ['Nothing outlives a step.', 'Each step frees what it allocates before the next one begins.'],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain.js: what the figures of the Memory Profile are made of. Pure: what the page knows
- * in (`trace` of page.js, what is drawn of it, rowOf(id)), cards of explain.js out. Loaded when the first card is opened. */
+ * in (`trace` of page.js, what is drawn of it, rowOf(id)), cards of explain.js out. Loaded when the first card is
+ * opened. */
 
 import { bytes, count, percent, time, visible } from '../../lib/format.js';
 
@@ -12,7 +13,9 @@ function peak(view) {
   const { peak: at } = view.pool;
   return {
     title: `Peak ${bytes(at.in_use_bytes)}`,
-    formula: `stack ${bytes(at.stack_bytes)} + heap ${bytes(at.heap_bytes)} = ${bytes(at.in_use_bytes)}: the largest value that the allocator recorded after one of its ${count(view.pool.event_count)} events.`,
+    formula:
+      `stack ${bytes(at.stack_bytes)} + heap ${bytes(at.heap_bytes)} = ${bytes(at.in_use_bytes)}: the largest ` +
+      `value that the allocator recorded after one of its ${count(view.pool.event_count)} events.`,
     inputs: [
       { name: 'stack, reserved', bytes: at.stack_bytes },
       { name: 'heap, in use', bytes: at.heap_bytes },
@@ -22,7 +25,9 @@ function peak(view) {
     field: `${EVENTS}: \`bytes_reserved\` + \`bytes_allocated\``,
     confidence: 'exact',
     why: `Recorded by the allocator at ${time(at.time_ps, 1e6)}.`,
-    caveat: 'Only what was recorded: a higher peak before or after the trace is not included, nor is memory outside this allocator.',
+    caveat:
+      'Only what was recorded: a higher peak before or after the trace is not included, nor is memory outside this ' +
+      'allocator.',
   };
 }
 
@@ -31,7 +36,9 @@ function capacity(view) {
   if (!whole) return null;
   return {
     title: `Capacity ${bytes(whole)}`,
-    formula: `${visible(source ?? '')}: in use ${bytes(at.in_use_bytes)} + free ${bytes(at.free_bytes)} = ${bytes(whole)}.`,
+    formula:
+      `${visible(source ?? '')}: in use ${bytes(at.in_use_bytes)} + free ${bytes(at.free_bytes)} = ` +
+      `${bytes(whole)}.`,
     inputs: [
       { name: 'in use at the peak', bytes: at.in_use_bytes },
       { name: 'free at the peak', bytes: at.free_bytes },
@@ -49,7 +56,9 @@ function free(view) {
   const largest = view.pool.peak_largest_free_bytes;
   return {
     title: `Free ${bytes(at.free_bytes)} at the peak`,
-    formula: `fragmentation = 1 − largest free chunk ÷ free = ${percent(at.fragmentation ?? 0, 1)}, so the largest free chunk has ${bytes(at.free_bytes)} × ${percent(1 - (at.fragmentation ?? 0), 1)} = ${bytes(largest)}.`,
+    formula:
+      `fragmentation = 1 − largest free chunk ÷ free = ${percent(at.fragmentation ?? 0, 1)}, so the largest ` +
+      `free chunk has ${bytes(at.free_bytes)} × ${percent(1 - (at.fragmentation ?? 0), 1)} = ${bytes(largest)}.`,
     inputs: [
       { name: 'largest free chunk', bytes: largest },
       { name: 'in smaller holes', bytes: at.free_bytes == null || largest == null ? null : at.free_bytes - largest },
@@ -80,7 +89,9 @@ function spread(view) {
   const [max, min] = [Math.max(...peaks), Math.min(...peaks)];
   return {
     title: `Spread ${bytes(view.summary.spread_bytes)}`,
-    formula: `largest peak ${bytes(max)} − smallest ${bytes(min)} of ${count(pools.length)} devices = ${bytes(max - min)}.`,
+    formula:
+      `largest peak ${bytes(max)} − smallest ${bytes(min)} of ${count(pools.length)} devices = ` +
+      `${bytes(max - min)}.`,
     inputs: [
       { name: 'largest peak', bytes: max },
       { name: 'smallest peak', bytes: min },
@@ -95,9 +106,11 @@ function curve(view) {
   return {
     title: 'Memory over time',
     formula:
-      'Each event says what is in use after it: stack (`bytes_reserved`) and heap (`bytes_allocated`). A value holds until the next event; nothing is drawn between two events. ' +
+      'Each event says what is in use after it: stack (`bytes_reserved`) and heap (`bytes_allocated`). A value holds ' +
+      'until the next event; nothing is drawn between two events. ' +
       (data.is_thinned
-        ? `Of ${count(data.event_count)} events in view, each pixel keeps the first, smallest, largest and last: no peak is lost.`
+        ? `Of ${count(data.event_count)} events in view, each pixel keeps the first, smallest, largest and last: no ` +
+          `peak is lost.`
         : `All ${count(data.event_count)} events in view are drawn.`),
     inputs: [
       { name: 'peak', bytes: pool.peak.in_use_bytes },
@@ -108,15 +121,18 @@ function curve(view) {
     field: EVENTS,
     confidence: 'exact',
     why: pool.chain.break_count
-      ? `${count(pool.chain.break_count)} of ${count(pool.chain.link_count)} events do not follow from the event before: events are missing, or their order is not known.`
-      : `For all ${count(pool.chain.link_count)} events, bytes in use before the event plus its size are the bytes in use after it.`,
+      ? `${count(pool.chain.break_count)} of ${count(pool.chain.link_count)} events do not follow from the event ` +
+        `before: events are missing, or their order is not known.`
+      : `For all ${count(pool.chain.link_count)} events, bytes in use before the event plus its size are the bytes ` +
+        `in use after it.`,
   };
 }
 
 const REMAINDERS = {
   stack: ['What the runtime set aside for itself, after the event at this time.', 'bytes_reserved', 'exact'],
   before_window: [
-    'In use before the first event, minus what later frees of unknown allocations return: it was allocated before the trace began and is never freed in it.',
+    'In use before the first event, minus what later frees of unknown allocations return: it was allocated before the ' +
+      'trace began and is never freed in it.',
     'bytes_allocated',
     'exact',
   ],
@@ -126,7 +142,8 @@ const REMAINDERS = {
     'exact',
   ],
   unaccounted: [
-    'The allocator’s own figure for memory in use, minus all rows and the other remainders: events are missing, or their sizes are not known.',
+    'The allocator’s own figure for memory in use, minus all rows and the other remainders: events are missing, or ' +
+      'their sizes are not known.',
     'bytes_allocated',
     'exact',
   ],
@@ -170,7 +187,9 @@ function between(view, id) {
   const row = view.rowOf(id);
   return {
     title: `Born ${bytes(row?.born_bytes ?? 0)}, died ${bytes(row?.died_bytes ?? 0)}`,
-    formula: 'Between the times A and B: allocations in this range are born, allocations freed in it died. An allocation that is made and freed between A and B counts in both.',
+    formula:
+      'Between the times A and B: allocations in this range are born, allocations freed in it died. An allocation ' +
+      'that is made and freed between A and B counts in both.',
     inputs: row
       ? [
           { name: 'born', bytes: row.born_bytes, note: count(row.born_count) },
@@ -189,7 +208,8 @@ function lifetime(view, id) {
   return {
     title: isPair ? `Lifetime ${time(row.lifetime_ps, 1e6)}` : 'Lifetime not known',
     formula: isPair
-      ? `freed at ${time(row.freed_ps, 1e6)} − allocated at ${time(row.time_ps, 1e6)}. The free is the next event at the same address.`
+      ? `freed at ${time(row.freed_ps, 1e6)} − allocated at ${time(row.time_ps, 1e6)}. The free is the next event at ` +
+        `the same address.`
       : 'An allocation and the next free at its address are a pair. This one has no partner in the trace.',
     file: fileOf(view),
     field: stat('addr'),
@@ -204,7 +224,8 @@ function slope(view, id) {
   return {
     title: row ? `${bytes(Math.abs(row.slope_bytes_per_step))} a step` : 'Growth',
     formula: row
-      ? `${line}, ${count(row.step_count + 1)} of them. It grew in ${count(row.grown_count)} and shrank in ${count(row.shrunk_count)} of ${count(row.step_count)} steps.`
+      ? `${line}, ${count(row.step_count + 1)} of them. It grew in ${count(row.grown_count)} and shrank in ` +
+        `${count(row.shrunk_count)} of ${count(row.step_count)} steps.`
       : `${line}, for each op, data type and shape.`,
     inputs: row
       ? [
@@ -216,7 +237,9 @@ function slope(view, id) {
     file: fileOf(view),
     field: EVENTS,
     confidence: 'exact',
-    why: 'Grows: up in at least half of the steps, down in at most a tenth, and higher at the end than at the beginning. Steps once: one change, then level. Steady: none.',
+    why:
+      'Grows: up in at least half of the steps, down in at most a tenth, and higher at the end than at the ' +
+      'beginning. Steps once: one change, then level. Steady: none.',
     caveat: 'A step that ends after the last recorded time is left out.',
   };
 }
@@ -228,14 +251,18 @@ function hole(view) {
     file: fileOf(view),
     field: stat('addr'),
     confidence: 'bound',
-    why: 'An upper bound: memory from before the trace that is never freed has no address here, and may lie in this range.',
+    why:
+      'An upper bound: memory from before the trace that is never freed has no address here, and may lie in this ' +
+      'range.',
   };
 }
 
 function unknown(view) {
   return {
     title: 'In use at unknown addresses',
-    formula: 'Memory in use according to the allocator, minus the blocks whose address is known from an allocation or a later free.',
+    formula:
+      'Memory in use according to the allocator, minus the blocks whose address is known from an allocation or a ' +
+      'later free.',
     file: fileOf(view),
     field: `${stat('bytes_allocated')} and \`addr\``,
     confidence: 'exact',

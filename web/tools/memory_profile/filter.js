@@ -10,21 +10,27 @@ import { exportEntries } from '../../widgets/export_menu.js';
 const MAX_VALUES = 200;
 const TEXTS = ['op', 'category', 'region', 'dtype', 'shape', 'program', 'role', 'thread'];
 
-const SAID = { confidence: ['rule', 'guess', 'unknown'], freed: ['never', 'before', 'yes'], verdict: ['grows', 'shrinks', 'steps_once', 'steady', 'varies'] };
+const SAID = {
+  confidence: ['rule', 'guess', 'unknown'],
+  freed: ['never', 'before', 'yes'],
+  verdict: ['grows', 'shrinks', 'steps_once', 'steady', 'varies'],
+};
 
 /* What the field `name` proposes: of a text what is live at this time, with its bytes. */
-export const valuesOf = ({ trace, url }) => (name) => {
-  if (SAID[name]) return async () => SAID[name].map((value) => ({ value, figure: '', typed: value }));
-  if (name === 'cat') name = 'category';
-  if (!TEXTS.includes(name)) return null;
-  return async (signal) => {
-    const params = { time: url.wanted.time ?? 'peak', group: name, limit: MAX_VALUES };
-    const { data } = await trace.ask('live', params, signal);
-    return data.rows
-      .filter((row) => row[name])
-      .map((row) => ({ value: row[name], figure: bytes(row.size_bytes), typed: typed(row[name]) }));
+export const valuesOf =
+  ({ trace, url }) =>
+  (name) => {
+    if (SAID[name]) return async () => SAID[name].map((value) => ({ value, figure: '', typed: value }));
+    if (name === 'cat') name = 'category';
+    if (!TEXTS.includes(name)) return null;
+    return async (signal) => {
+      const params = { time: url.wanted.time ?? 'peak', group: name, limit: MAX_VALUES };
+      const { data } = await trace.ask('live', params, signal);
+      return data.rows
+        .filter((row) => row[name])
+        .map((row) => ({ value: row[name], figure: bytes(row.size_bytes), typed: typed(row[name]) }));
+    };
   };
-};
 
 /* The daemon says where in the filter the fault is. */
 export const isOfFilter = (error) => error.status === 400 && /^filter\b/.test(error.message);
@@ -71,10 +77,12 @@ export function tableMenu({ name, title, table, csv }) {
     explainEntry(EXPLAINED[name]),
     { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => table.copy('tabs') },
     { word: 'Copy chosen rows as Markdown', run: () => table.copy('markdown') },
-    ...table.columns().map(({ key, title: word, isShown }) => ({
-      word: `Column ${word.replace(/, [KMGT]?i?B$/, '')}`,
-      isOn: isShown,
-      run: () => table.setColumnShown(key, !isShown),
-    })),
+    ...table
+      .columns()
+      .map(({ key, title: word, isShown }) => ({
+        word: `Column ${word.replace(/, [KMGT]?i?B$/, '')}`,
+        isOn: isShown,
+        run: () => table.setColumnShown(key, !isShown),
+      })),
   ];
 }

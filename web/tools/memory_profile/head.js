@@ -26,14 +26,26 @@ function programLinks({ pool, programs, session }, link) {
 
 /* What a session without memory events leads to. */
 export function programsMessage({ session, programs }, link) {
-  const what = programs.count === 1 ? 'The plan of its program is in the ' : `The plans of its ${programs.count} programs are in the `;
-  return el('p', { class: 'message' }, what, el('a', { href: link(session.id, { tool: 'memory_viewer' }) }, 'Memory Viewer'), '.');
+  const what =
+    programs.count === 1
+      ? 'The plan of its program is in the '
+      : `The plans of its ${programs.count} programs are in the `;
+  return el(
+    'p',
+    { class: 'message' },
+    what,
+    el('a', { href: link(session.id, { tool: 'memory_viewer' }) }, 'Memory Viewer'),
+    '.',
+  );
 }
 
 /* Where the page shows what the core's view tells: of its parameters those that are the page's too. */
 const EVIDENCE = {
   growth: () => ({ patch: { view: 'growth', sort: '', filter: '' }, word: 'See the growth' }),
-  holes: ({ time }) => ({ patch: { view: 'addresses', time: Number(time), low: null, high: null }, word: 'See who pins the holes' }),
+  holes: ({ time }) => ({
+    patch: { view: 'addresses', time: Number(time), low: null, high: null },
+    word: 'See who pins the holes',
+  }),
 };
 
 /* What is told first, linked to its evidence; null where nothing is grave. */
@@ -50,7 +62,11 @@ export function createHead({ trace, link, linkHere }) {
   const more = el('p', { class: 'answer-more' });
   const node = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, title, aside), more);
   const start = (nodes, notes, lead = null) => {
-    fill(title, lead && [el('span', { class: 'answer-first' }, lead), ' '], el('span', { class: lead ? 'answer-second dim' : 'answer-first' }, nodes));
+    fill(
+      title,
+      lead && [el('span', { class: 'answer-first' }, lead), ' '],
+      el('span', { class: lead ? 'answer-second dim' : 'answer-first' }, nodes),
+    );
     fill(aside, notesButton(notes));
   };
   return {
@@ -61,7 +77,11 @@ export function createHead({ trace, link, linkHere }) {
       const [found, ...others] = pool.finding?.kind === 'flat_line' ? second(pool) : [null, ...second(pool)];
       fill(
         more,
-        [...ends(notes).map(nodesOf), found ? [nodesOf(found), programLinks(trace, link)] : null, ...others.map(nodesOf)]
+        [
+          ...ends(notes).map(nodesOf),
+          found ? [nodesOf(found), programLinks(trace, link)] : null,
+          ...others.map(nodesOf),
+        ]
           .filter(Boolean)
           .map((nodes) => [el('span', {}, nodes), ' ']),
       );
@@ -78,9 +98,13 @@ const areAlike = (names) => new Set(names.map((text) => text.replace(/\d+/g, '#'
 
 /* "Allocators" and how far their peaks lie apart, where they are of one job. */
 export function poolsTitle({ spread_bytes: spread, pools }) {
-  const hosts = [...new Set(pools.filter(({ has_stacks: isSnapshot }) => isSnapshot).map(({ host_name: host }) => host))];
+  const hosts = [
+    ...new Set(pools.filter(({ has_stacks: isSnapshot }) => isSnapshot).map(({ host_name: host }) => host)),
+  ];
   const apart =
-    spread == null || (hosts.length > 1 && !areAlike(hosts)) ? null : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', spread));
+    spread == null || (hosts.length > 1 && !areAlike(hosts))
+      ? null
+      : el('span', { class: 'pools-spread dim' }, 'spread ', explained('spread', spread));
   return ['Allocators', apart].filter(Boolean);
 }
 

@@ -41,12 +41,21 @@ export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilte
     { keys: ['u'], does: 'free memory on or off', run: () => url.toggle('free') },
     { does: 'fragmentation on or off', run: () => url.toggle('fragmentation') },
     { keys: ['/'], does: 'to the filter', run: focusFilter },
-    { keys: ['K'], does: 'keep the timeline in view while the page scrolls; again: no longer', run: () => choose({ keep: url.route.keep ? '' : '1' }) },
+    {
+      keys: ['K'],
+      does: 'keep the timeline in view while the page scrolls; again: no longer',
+      run: () => choose({ keep: url.route.keep ? '' : '1' }),
+    },
     { keys: ['1'], does: 'what is live', run: tab('live') },
     { keys: ['2'], does: 'events', run: tab('events') },
     { keys: ['3'], does: 'growth', run: tab('growth') },
     { keys: ['4'], does: 'address map', run: tab('addresses') },
-    { keys: ['5'], does: 'what other settings or another program would take', run: tab('whatif'), isOn: () => isReplayed(trace.pool) },
+    {
+      keys: ['5'],
+      does: 'what other settings or another program would take',
+      run: tab('whatif'),
+      isOn: () => isReplayed(trace.pool),
+    },
     { keys: ['n'], does: 'next row that the filter matches', run: () => byRow(1), isOn: hasFilter },
     { keys: ['N'], does: 'previous row that the filter matches', run: () => byRow(-1), isOn: hasFilter },
     { keys: [','], does: 'previous row or block in this order', run: () => byRow(-1) },
@@ -100,7 +109,12 @@ function timeKeys({ trace, url, timeline, pins, timeNow }) {
     { keys: ['ArrowDown'], does: 'event before', run: beside(-1), ...onChart },
     { keys: ['ArrowUp'], does: 'event after', run: beside(1), ...onChart },
     { keys: ['ArrowDown'], does: 'pin the allocation below the pinned one', run: stripe(-1), ...ofStripes },
-    { keys: ['ArrowUp'], does: 'pin the allocation above the pinned one; none yet: the largest', run: stripe(1), ...ofStripes },
+    {
+      keys: ['ArrowUp'],
+      does: 'pin the allocation above the pinned one; none yet: the largest',
+      run: stripe(1),
+      ...ofStripes,
+    },
     { keys: ['Shift+ArrowLeft'], does: 'ten events back', run: free(slider, beside(-FAR)) },
     { keys: ['Shift+ArrowRight'], does: 'ten events on', run: free(slider, beside(FAR)) },
     { keys: ['Home'], does: 'first event', run: free(slider, () => goTo(trace.all[0])) },
@@ -135,12 +149,17 @@ function rangeKeys({ trace, url, pins, timeline, timeNow }) {
     { keys: ['a', 'A'], does: 'earlier', run: () => pan(-1) },
     { keys: ['d', 'D'], does: 'later', run: () => pan(1) },
     { keys: ['0'], does: 'show all of the time', run: () => setRange(trace.all) },
-    { keys: ['f'], does: 'fit the pinned event or the time', run: () => fit(pins.span ?? [timeNow(), timeNow() + MIN_PS]) },
+    {
+      keys: ['f'],
+      does: 'fit the pinned event or the time',
+      run: () => fit(pins.span ?? [timeNow(), timeNow() + MIN_PS]),
+    },
     { keys: ['Enter'], does: 'zoom to the selected window', run: free(timeline.slider, toWindow) },
   ];
 }
 
-export const noteAt = (url, at) => writeNote({ at, place: time(at, 1e6), list: url.route.note, onSave: (note) => url.choose({ note }) });
+export const noteAt = (url, at) =>
+  writeNote({ at, place: time(at, 1e6), list: url.route.note, onSave: (note) => url.choose({ note }) });
 
 /* Marks A and B, and the window. */
 function markKeys({ trace, url, pins, say, timeNow }) {
@@ -150,7 +169,8 @@ function markKeys({ trace, url, pins, say, timeNow }) {
     const at = begun.place === trace.place ? begun.at : null;
     begun = { at: null, place: null };
     if (url.wanted.window) url.choose({ sel: '' });
-    else if (at != null && at !== timeNow()) url.choose({ sel: [at, timeNow()].sort((one, other) => one - other).join('-') });
+    else if (at != null && at !== timeNow())
+      url.choose({ sel: [at, timeNow()].sort((one, other) => one - other).join('-') });
     else {
       begun = { at: timeNow(), place: trace.place };
       say(`A window begins at ${time(timeNow(), 1e6)}; M again ends it`);
@@ -162,10 +182,19 @@ function markKeys({ trace, url, pins, say, timeNow }) {
     return Boolean(swapped);
   };
   return [
-    { keys: ['m'], does: 'mark the time as A, then B; third clears', run: () => url.choose(nextMarks(url.wanted, timeNow())) },
+    {
+      keys: ['m'],
+      does: 'mark the time as A, then B; third clears',
+      run: () => url.choose(nextMarks(url.wanted, timeNow())),
+    },
     { keys: ['x'], does: 'swap A and B', run: swap },
     { keys: ['t', 'T'], does: 'write a note at the time', run: () => noteAt(url, timeNow()) },
-    { keys: ['B'], does: 'keep the pin as A and compare the next pin with it; again: stop comparing', run: () => pins.keep(), isOn: () => url.wanted.pin != null },
+    {
+      keys: ['B'],
+      does: 'keep the pin as A and compare the next pin with it; again: stop comparing',
+      run: () => pins.keep(),
+      isOn: () => url.wanted.pin != null,
+    },
     { keys: ['M'], does: 'window: begin at the time; again: end there; third clears', run: markWindow },
     { does: 'remove the selected window', run: () => url.choose({ sel: '' }), isOn: () => url.wanted.window != null },
   ];

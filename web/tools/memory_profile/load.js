@@ -69,12 +69,15 @@ function withBefore(data) {
     step: before.step,
   };
   return {
-    columns: Object.fromEntries(Object.entries(names).map(([name, value]) => [name, columns[name] && [value, ...columns[name]]])),
+    columns: Object.fromEntries(
+      Object.entries(names).map(([name, value]) => [name, columns[name] && [value, ...columns[name]]]),
+    ),
     shift: 1,
   };
 }
 
-/* Of a share that goes up and down within a few pixels, the largest of each part, of all its events: a line, not a band. */
+/* Of a share that goes up and down within a few pixels, the largest of each part, of all its events: a line, not a
+   band. */
 function largestIn({ time_ps: times, largest_fragmentation: fragmentation }, [from, to]) {
   const part = Math.max(1, (to - from) / PARTS);
   const largest = new Map();
@@ -84,23 +87,41 @@ function largestIn({ time_ps: times, largest_fragmentation: fragmentation }, [fr
   return times.map((_, at) => largest.get(partOf(at)));
 }
 
-/* Of events that share a pixel: solid to the lowest, pale to the highest. Bands are those at the lowest and at the highest. */
+/* Of events that share a pixel: solid to the lowest, pale to the highest. Bands are those at the lowest and at the
+   highest. */
 function usedLayers(data, used, hasBefore, ends, isStriped) {
   const layersAt = (of) => {
     const bands = bandLayers(data, hasBefore, of);
     if (bands.length > 0) return bands;
     /* Where many events share a pixel, an edge of its own colour would hide the fill. */
     const stroke = of ? 'alloc-heap' : 'alloc-edge';
-    return [{ values: of ? taken(used, of.at) : used, fill: 'alloc-heap', stroke, width: 1, isPale: Boolean(of?.isPale) }];
+    return [
+      { values: of ? taken(used, of.at) : used, fill: 'alloc-heap', stroke, width: 1, isPale: Boolean(of?.isPale) },
+    ];
   };
-  const body = () => (isStriped ? [{ values: ends ? taken(used, ends.lowAt) : used, fill: '', stroke: 'alloc-heap', width: 0, isStripes: true }] : layersAt(ends && { at: ends.lowAt, isPale: false }));
+  const body = () =>
+    isStriped
+      ? [{ values: ends ? taken(used, ends.lowAt) : used, fill: '', stroke: 'alloc-heap', width: 0, isStripes: true }]
+      : layersAt(ends && { at: ends.lowAt, isPale: false });
   return ends ? [...layersAt({ at: ends.highAt, isPale: true }), ...body()] : body();
 }
 
-/* The timeline as the widget wants it. pinned: an item of stripes.js that is drawn whatever its size; hasCategories: of the recording.
- * isFree: the free area is shown; isHeld: what the process reserved and allocated are lines of their own; width: of the picture,
- * as the daemon was asked for it. */
-export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fragmentation, isHeld = false, width = PARTS, pinned = null, hasCategories = true }) {
+/* The timeline as the widget wants it. pinned: an item of stripes.js that is drawn whatever its size; hasCategories: of
+   the recording.
+ * isFree: the free area is shown; isHeld: what the process reserved and allocated are lines of their own; width: of the
+ * picture, as the daemon was asked for it. */
+export function timelineOf(
+  data,
+  {
+    range,
+    isFree,
+    hasFragmentation = data.has_fragmentation,
+    isHeld = false,
+    width = PARTS,
+    pinned = null,
+    hasCategories = true,
+  },
+) {
   const { columns, shift } = withBefore(data);
   const count = columns.time_ps.length;
   const used = new Array(count);
@@ -118,22 +139,28 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
   const ends = data.is_thinned ? spread(columns.time_ps, used, [data.from_ps, data.to_ps], width) : null;
   const isBanded = Boolean(data.stacked?.bands.length);
   const x = distinct(columns.time_ps);
-  const striped = stripesOf(data, { x, columns, ends, shift, used, held: isFree && isHeld ? whole : null }, { extra: pinned, hasCategories });
+  const striped = stripesOf(
+    data,
+    { x, columns, ends, shift, used, held: isFree && isHeld ? whole : null },
+    { extra: pinned, hasCategories },
+  );
   const layers = [
-    isFree && { values: whole, fill: isHeld ? 'held' : 'panel', stroke: isHeld ? 'text' : 'control', width: isHeld ? 1.5 : 1 },
+    isFree && {
+      values: whole,
+      fill: isHeld ? 'held' : 'panel',
+      stroke: isHeld ? 'text' : 'control',
+      width: isHeld ? 1.5 : 1,
+    },
     ...usedLayers(data, used, shift > 0, ends, striped != null),
     !isBanded &&
       !striped &&
-      hasStack && { values: ends ? taken(columns.stack_bytes, ends.lowAt) : columns.stack_bytes, fill: 'alloc-stack', stroke: 'alloc-stack' },
+      hasStack && {
+        values: ends ? taken(columns.stack_bytes, ends.lowAt) : columns.stack_bytes,
+        fill: 'alloc-stack',
+        stroke: 'alloc-stack',
+      },
     isHeld && { values: ends ? taken(used, ends.highAt) : used, fill: '', stroke: 'text', width: 1, word: 'allocated' },
-    hasFragmentation && {
-      values: fragmentation,
-      fill: '',
-      stroke: 'text',
-      dash: [4, 3],
-      isShare: true,
-      width: 1.25,
-    },
+    hasFragmentation && { values: fragmentation, fill: '', stroke: 'text', dash: [4, 3], isShare: true, width: 1.25 },
   ].filter(Boolean);
   const peakOf = (point) => point && { step: point.time_ps, bytes: point.in_use_bytes };
   return {
@@ -157,17 +184,27 @@ export function timelineOf(data, { range, isFree, hasFragmentation = data.has_fr
     hasStack,
     peak: peakOf(data.peak),
     localPeaks: data.local_peaks.map(peakOf),
-    failures: data.failures.map((failure) => ({ time: failure.time_ps, bytes: failure.requested_bytes, deviceFree: failure.device_free_bytes, free: failure.free_bytes })),
+    failures: data.failures.map((failure) => ({
+      time: failure.time_ps,
+      bytes: failure.requested_bytes,
+      deviceFree: failure.device_free_bytes,
+      free: failure.free_bytes,
+    })),
   };
 }
 
-/* The curve of changes over it: {from_ps, to_ps, width, reserved_bytes, allocated_bytes}, or null. Where the changed job ends
+/* The curve of changes over it: {from_ps, to_ps, width, reserved_bytes, allocated_bytes}, or null. Where the changed
+   job ends
  * early the lines do. */
 export function withPredicted(drawn, curve) {
   if (!curve) return { ...drawn, predicted: null };
   const { from_ps: from, to_ps: to, width, reserved_bytes: reserved, allocated_bytes: allocated } = curve;
   const at = (index) => from + ((to - from) * index) / width;
-  const predicted = { x: reserved.map((_, index) => at(index)), end: at(reserved.length), lines: [reserved, allocated] };
+  const predicted = {
+    x: reserved.map((_, index) => at(index)),
+    end: at(reserved.length),
+    lines: [reserved, allocated],
+  };
   return { ...drawn, predicted, max: reserved.reduce((max, value) => Math.max(max, value), drawn.max) };
 }
 
@@ -201,7 +238,10 @@ export function readAt(drawn, data, at) {
     event: columns.event[at],
     step: columns.step[at],
     in_use_bytes: drawn.used[at],
-    ...(drawn.ends && { lowest_bytes: drawn.used[drawn.ends.lowAt[at]], highest_bytes: drawn.used[drawn.ends.highAt[at]] }),
+    ...(drawn.ends && {
+      lowest_bytes: drawn.used[drawn.ends.lowAt[at]],
+      highest_bytes: drawn.used[drawn.ends.highAt[at]],
+    }),
     stack_bytes: columns.stack_bytes[at],
     heap_bytes: columns.heap_bytes[at],
     free_bytes: columns.free_bytes[at],
@@ -232,7 +272,8 @@ export function readAt(drawn, data, at) {
 /* "GPU_1_bfc", "1", "GPU:1" → "1" */
 const deviceOf = (text) => /\d+/.exec(text)?.[0] ?? '';
 
-/* Lanes of the answer for the widget: steps first; of the launches, those of the device whose memory `pool` is are marked. */
+/* Lanes of the answer for the widget: steps first; of the launches, those of the device whose memory `pool` is are
+   marked. */
 export function lanesOf(data, pool = null) {
   const own = pool?.kind === 'device' ? deviceOf(pool.memory) : '';
   const isOwn = (lane) => own !== '' && deviceOf(lane.name) === own;
@@ -257,13 +298,18 @@ export function lanesOf(data, pool = null) {
   });
   return [
     data.steps.length ? { title: 'steps', items: data.steps.map(step) } : null,
-    ...data.lanes.map((lane, at) => ({ title: lane.name, isOwn: isOwn(lane), items: lane.launches.map(launch(lane.is_inferred, at)) })),
+    ...data.lanes.map((lane, at) => ({
+      title: lane.name,
+      isOwn: isOwn(lane),
+      items: lane.launches.map(launch(lane.is_inferred, at)),
+    })),
   ].filter(Boolean);
 }
 
 /* The URL's name of a run that was picked: "s:FROM-TO" of a step, "l:FROM-TO:LANE" of a launch; it may be of several
  * that are too short to draw apart. */
-export const runPin = ({ kind, from, to, lane }) => (kind === 'step' ? { kind: 's', id: `${from}-${to}` } : { kind: 'l', id: `${from}-${to}:${lane}` });
+export const runPin = ({ kind, from, to, lane }) =>
+  kind === 'step' ? { kind: 's', id: `${from}-${to}` } : { kind: 'l', id: `${from}-${to}:${lane}` };
 
 /* The question for the run of such a name: all that lies in it as one box. */
 export function runQuestion(id) {
@@ -276,7 +322,12 @@ export function runIn(data, id) {
   const [span, lane] = id.split(':');
   const found = lanesOf(data).flatMap(({ items }) => items);
   const kind = lane === undefined ? 'step' : 'launch';
-  return found.find((run) => run.kind === kind && (lane === undefined || run.lane === Number(lane)) && `${run.from}-${run.to}` === span) ?? null;
+  return (
+    found.find(
+      (run) =>
+        run.kind === kind && (lane === undefined || run.lane === Number(lane)) && `${run.from}-${run.to}` === span,
+    ) ?? null
+  );
 }
 
 /* What one chart of the fragmentation answer draws: what is free, the largest chunk of it, and the largest
@@ -314,7 +365,8 @@ export function windowOf(sel) {
   return match && Number(match[2]) > Number(match[1]) ? [Number(match[1]), Number(match[2])] : null;
 }
 
-/* Pure: how many of the daemon's rows go before each of `lead`, its own order kept: by size where the rows are sorted so,
+/* Pure: how many of the daemon's rows go before each of `lead`, its own order kept: by size where the rows are sorted
+   so,
  * as far as they came (behind all of them where none of these is smaller); else none. Out: [{before, row}]. */
 export function placesOf(lead, first, count, sort) {
   const before = (row) => {

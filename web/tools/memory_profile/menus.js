@@ -16,8 +16,16 @@ function allocationActs({ url, pins, trace }, item, time) {
   const { born_ps: born, freed_ps: freed } = item.block;
   return [
     { word: isPinned ? 'Let the pin go' : 'Pin it', run: () => pins.pinStripe(item, time) },
-    { word: 'Compare with the pinned one', why: !own ? 'nothing is pinned' : isPinned ? 'it is the pinned one' : '', key: 'Ctrl+click', run: () => pins.pinStripe(item, time, true) },
-    { word: 'Zoom to its life', run: () => url.setRange(around([born ?? trace.all[0], freed ?? trace.all[1]], trace.all, MIN_PS, 0.1), true) },
+    {
+      word: 'Compare with the pinned one',
+      why: !own ? 'nothing is pinned' : isPinned ? 'it is the pinned one' : '',
+      key: 'Ctrl+click',
+      run: () => pins.pinStripe(item, time, true),
+    },
+    {
+      word: 'Zoom to its life',
+      run: () => url.setRange(around([born ?? trace.all[0], freed ?? trace.all[1]], trace.all, MIN_PS, 0.1), true),
+    },
     { word: 'Copy what made it', run: () => void copyText(item.made) },
   ];
 }

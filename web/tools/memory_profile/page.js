@@ -53,7 +53,8 @@ const emptyTrace = () => ({
   programs: { list: [], count: 0 },
 });
 
-/* What was chosen, and the gestures that choose. With isEnd false the hand is still moving: what depends on it waits. */
+/* What was chosen, and the gestures that choose. With isEnd false the hand is still moving: what depends on it waits.
+ */
 function urlOf(view) {
   const { context, trace } = view;
   return {
@@ -90,7 +91,10 @@ function stacksHref({ context, trace, url }, timePs) {
   const isPeak = url.wanted.time == null || timePs === pool.peak.time_ps;
   const moment = isPeak ? 'peak' : timePs % PS_PER_US === 0 ? `${timePs / PS_PER_US}us` : `${timePs}ps`;
   const isOnly = summary.pools.filter(({ host }) => host === pool.host).length === 1;
-  return context.link(session.id, { tool: 'device_memory', a: `${pool.host}@${moment}${isOnly ? '' : `@${pool.memory}`}` });
+  return context.link(session.id, {
+    tool: 'device_memory',
+    a: `${pool.host}@${moment}${isOnly ? '' : `@${pool.memory}`}`,
+  });
 }
 
 /* Under the hand what moves is only drawn; what depends on it follows at the end. */
@@ -131,7 +135,9 @@ export function mount(root, context) {
   );
   context.bind(explainKeys(), 'Figures');
   const rowOf = (id) => (tabsOf[url.wanted.view].rowOf ?? tabsOf.live.rowOf)(id);
-  const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf({ ...trace, drawn: timeline.data, rowOf }, ...key));
+  const stopCards = explainWith(async (...key) =>
+    (await import('./explain.js')).cardOf({ ...trace, drawn: timeline.data, rowOf }, ...key),
+  );
   return {
     async show(selection, route) {
       await styled;
@@ -171,16 +177,36 @@ function build(view, root) {
   });
   const onPin = (row, name) => view.pins.pin(row, name);
   const onPickBlock = (block) => block.event != null && onPin(block, 'addresses');
-  const tableOf = (name) => createProfileTable(name, { trace, url, onPin, onMenu: (row, place, giveBack) => openRowMenu(view, row, name, place, giveBack), onDraw: () => view.pins.mark() });
+  const tableOf = (name) =>
+    createProfileTable(name, {
+      trace,
+      url,
+      onPin,
+      onMenu: (row, place, giveBack) => openRowMenu(view, row, name, place, giveBack),
+      onDraw: () => view.pins.mark(),
+    });
   view.tabsOf = {
     live: tableOf('live'),
     events: tableOf('events'),
     growth: tableOf('growth'),
     addresses: createAddresses({ trace, url, onPickBlock }),
-    segments: createSegments({ trace, url, onPickBlock, onPickId: (id) => view.pins.pinStripe({ id }), onDraw: () => {} }),
+    segments: createSegments({
+      trace,
+      url,
+      onPickBlock,
+      onPickId: (id) => view.pins.pinStripe({ id }),
+      onDraw: () => {},
+    }),
     whatif: createProfileWhatif({ trace, url, onCurve: (curve) => view.timeline.predict(curve) }),
   };
-  view.pins = createPins({ trace, url, timeline: view.timeline, tabsOf: view.tabsOf, pane: context.details, banners: context.banners });
+  view.pins = createPins({
+    trace,
+    url,
+    timeline: view.timeline,
+    tabsOf: view.tabsOf,
+    pane: context.details,
+    banners: context.banners,
+  });
   view.setKept = view.timeline.panel.canKeep((isKept) => context.choose({ keep: isKept ? '1' : '' }));
   view.tabs = createTabs({
     tabs: TABS,
@@ -221,7 +247,12 @@ async function show(view, selection, route) {
     view.controller.abort();
     only(view, empty.stopped(session.name, view.context.again), 'Stopped.');
   };
-  const end = view.timeline.panel.wait(`Reading the events of ${short(session.name)}${session.size_bytes > 0 ? `, ${bytes(session.size_bytes)} of files` : ''}.`, stop);
+  const end = view.timeline.panel.wait(
+    `Reading the events of ${short(session.name)}${
+      session.size_bytes > 0 ? `, ${bytes(session.size_bytes)} of ` + `files` : ''
+    }.`,
+    stop,
+  );
   try {
     const answer = await (ahead ?? get('memory_profile/summary', { session: session.id }, { signal }));
     if (signal.aborted) return;
@@ -288,7 +319,12 @@ async function showPool(view, route, notes, signal) {
   view.head.show();
   showTab(view);
   const drawn = view.timeline.load();
-  await Promise.all([drawn, withPins(view, loadTab(view), true), showPrograms(view, signal), drawn.then(() => view.tabsOf.whatif.hear())]);
+  await Promise.all([
+    drawn,
+    withPins(view, loadTab(view), true),
+    showPrograms(view, signal),
+    drawn.then(() => view.tabsOf.whatif.hear()),
+  ]);
 }
 
 /* Programs of the same session, largest first; nothing is lost if they cannot be read. */
@@ -317,7 +353,8 @@ function showTab(view) {
 }
 
 /* The address map of an allocator snapshot is that of its segments. */
-const tabOf = ({ tabsOf, trace, url }) => tabsOf[url.wanted.view === 'addresses' && trace.pool?.has_segments ? 'segments' : url.wanted.view];
+const tabOf = ({ tabsOf, trace, url }) =>
+  tabsOf[url.wanted.view === 'addresses' && trace.pool?.has_segments ? 'segments' : url.wanted.view];
 
 const loadTab = (view) => tabOf(view).load();
 
@@ -341,7 +378,10 @@ async function hear(view, route) {
   else if (what.has('stack')) timeline.again();
   else timeline.place();
   if (what.has('view')) showTab(view);
-  await Promise.all([withPins(view, tabOf(view).hear(), what.has('pin') || what.has('beside')), view.tabsOf.whatif.hear()]);
+  await Promise.all([
+    withPins(view, tabOf(view).hear(), what.has('pin') || what.has('beside')),
+    view.tabsOf.whatif.hear(),
+  ]);
 }
 
 /* A pinned row is looked for in what the table shows now; an event is read beside it. */

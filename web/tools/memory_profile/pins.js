@@ -43,23 +43,43 @@ function listRow({ choose }, row) {
 /* The allocation that an event begins or ends, as a stripe: it is drawn where it is too small for the answer, too. */
 function itemOfEvent({ event, partner, relation }, hasCategories) {
   const isBefore = relation === 'before_window';
-  const [born, freed] = isBefore ? [null, event] : [event, partner].sort((a, b) => (b?.activity === 'allocation') - (a?.activity === 'allocation'));
-  return itemOf({ ...(born ?? event), from_event: born?.event, to_event: freed?.event, born_ps: born?.time_ps, freed_ps: freed?.time_ps }, hasCategories);
+  const [born, freed] = isBefore
+    ? [null, event]
+    : [event, partner].sort((a, b) => (b?.activity === 'allocation') - (a?.activity === 'allocation'));
+  return itemOf(
+    {
+      ...(born ?? event),
+      from_event: born?.event,
+      to_event: freed?.event,
+      born_ps: born?.time_ps,
+      freed_ps: freed?.time_ps,
+    },
+    hasCategories,
+  );
 }
 
 /* What a pin names: {say() → what the pane says, span, item: of stripes.js, or none}. */
 const FINDERS = {
   async event({ trace, url }, { id }) {
     const { data } = await trace.ask('event', { id });
-    return { say: () => details.eventDetails(data, (time) => url.choose({ time }), url.stacksHref), span: spanOf(data, trace.all), item: itemOfEvent(data, Boolean(trace.pool.categories)) };
+    return {
+      say: () => details.eventDetails(data, (time) => url.choose({ time }), url.stacksHref),
+      span: spanOf(data, trace.all),
+      item: itemOfEvent(data, Boolean(trace.pool.categories)),
+    };
   },
   async row({ trace, url, tabsOf }, { kind, id, table }) {
     const row = await tabsOf[table].find(idIn[kind](id));
     if (!row) return { say: () => details.absentDetails(kind), span: null };
     const list = () => listRow(url, row);
     const isOfEvent = trace.pool.has_stacks && Number.isInteger(row.first_event);
-    const stack = isOfEvent ? (await trace.ask('event', { id: row.first_event })).data.event.stack : (row.stack ?? null);
-    return { say: () => (kind === 'w' ? details.growthDetails(row, list) : details.groupDetails(row, list, stack)), span: null };
+    const stack = isOfEvent
+      ? (await trace.ask('event', { id: row.first_event })).data.event.stack
+      : (row.stack ?? null);
+    return {
+      say: () => (kind === 'w' ? details.growthDetails(row, list) : details.groupDetails(row, list, stack)),
+      span: null,
+    };
   },
   /* Of one that was there before the recording and is there at its end. */
   async block({ trace }, { id }) {
@@ -74,7 +94,8 @@ const FINDERS = {
     return { say: () => details.runDetails(run, planOf(run.item)), span: null };
   },
 };
-const finderOf = ({ kind, table }) => (kind === 'k' ? FINDERS.block : table ? FINDERS.row : ['s', 'l'].includes(kind) ? FINDERS.run : FINDERS.event);
+const finderOf = ({ kind, table }) =>
+  kind === 'k' ? FINDERS.block : table ? FINDERS.row : ['s', 'l'].includes(kind) ? FINDERS.run : FINDERS.event;
 
 /* The pinned block has an edge in the address map, and in the picture of segments. */
 function markBlocks({ addresses, segments }, { kind, id }, found) {
@@ -105,7 +126,8 @@ async function readBeside({ trace, url, tabsOf, banners }, pin) {
 
 /* itemNow(): the allocation that is pinned, or null. */
 const stripePins = ({ trace, url }, itemNow) => ({
-  /* A stripe was chosen; chosen again it is let go. time: where it was clicked, of which the tables tell; of a key none.
+  /* A stripe was chosen; chosen again it is let go. time: where it was clicked, of which the tables tell; of a key
+     none.
    * isBeside: what is pinned becomes A. */
   pinStripe({ id }, time = null, isBeside = false) {
     const own = itemNow();
@@ -146,7 +168,8 @@ export function createPins({ trace, url, timeline, tabsOf, pane, banners }) {
   };
   const show = () => {
     if (!trace.pool) return;
-    if (found) pane.show(details.withPair(found.say(), other?.item, found.item, trace.all, () => url.choose({ beside: null })));
+    if (found)
+      pane.show(details.withPair(found.say(), other?.item, found.item, trace.all, () => url.choose({ beside: null })));
     else if (under) pane.show(details.stripeDetails(under));
     else if (reading?.activity) pane.show(details.readingDetails(reading));
     else pane.show(details.pageDetails(trace.pool, trace.programs.list));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * reader.js: the answer of one panel below the timeline: asked for once for the same question, at once or when it has come
- * to rest. Its own file: the panels of the address map and of segments ask alike. */
+ * reader.js: the answer of one panel below the timeline: asked for once for the same question, at once or when it has
+ * come to rest. Its own file: the panels of the address map and of segments ask alike. */
 
 import { later } from '../../lib/activity.js';
 import { isAbort, Problem } from '../../lib/api.js';

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * segment_groups.js: what of the answer the picture of segments draws: groups of segments, the request that failed, names of
- * blocks. Pure. Its own file: the picture needs a page, this does not. */
+ * segment_groups.js: what of the answer the picture of segments draws: groups of segments, the request that failed,
+ * names of blocks. Pure. Its own file: the picture needs a page, this does not. */
 
 import { visible } from '../../lib/format.js';
 
@@ -9,7 +9,13 @@ export const pieceId = ({ event, block }) => (event != null ? `e:${event}` : blo
 
 /* "large", "small, stream 7", "pool 1.0, large" */
 export const groupTitle = ({ pool, stream, for: serves }) =>
-  [pool === 'default' ? '' : `pool ${visible(pool)}`, serves ?? (pool === 'default' ? 'segments' : ''), stream ? `stream ${stream}` : ''].filter(Boolean).join(', ');
+  [
+    pool === 'default' ? '' : `pool ${visible(pool)}`,
+    serves ?? (pool === 'default' ? 'segments' : ''),
+    stream ? `stream ${stream}` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
 
 /* Pure: segments of one pool, stream and size of requests stand together, the group with most bytes first; in each the
  * largest first, as they come. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * segment_picture.js: what the allocator held at this time as a picture: segments by pool, with their blocks and what is free,
- * and a request that failed beside the largest piece, all to one scale. Its own file: the table of segments is below it. */
+ * segment_picture.js: what the allocator held at this time as a picture: segments by pool, with their blocks and what
+ * is free, and a request that failed beside the largest piece, all to one scale. Its own file: the table of segments is
+ * below it. */
 
 import { el, fill } from '../../lib/dom.js';
 import { sentenceParts } from '../../lib/finding.js';
@@ -32,7 +33,8 @@ const pieceLines = (piece, segment) => [
 ];
 
 const pieceSentence = ({ piece, segment }) =>
-  `${spokenBytes(piece.size_bytes)} ${whatOf(piece)}${piece.op ? `, ${visible(piece.op)}` : ''}, at ${piece.address}, in a segment of ${spokenBytes(segment.size_bytes)}, ${groupTitle(segment)}`;
+  `${spokenBytes(piece.size_bytes)} ${whatOf(piece)}${piece.op ? `, ${visible(piece.op)}` : ''}, at ` +
+  `${piece.address}, in a segment of ${spokenBytes(segment.size_bytes)}, ${groupTitle(segment)}`;
 
 /* The answer with the rows of all its pages. */
 async function allSegments(ask, params) {
@@ -50,7 +52,14 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
   let data = null;
   let categories = new Set();
   const map = createSegmentMap({
-    onHover: (piece, segment, mark) => showTooltip(`s:${piece.address}`, pieceLines(piece, segment).filter(([words]) => words).map((line) => nodesOf(line)), mark),
+    onHover: (piece, segment, mark) =>
+      showTooltip(
+        `s:${piece.address}`,
+        pieceLines(piece, segment)
+          .filter(([words]) => words)
+          .map((line) => nodesOf(line)),
+        mark,
+      ),
     onLeave: hideTooltip,
     onPick: (piece) => pieceId(piece) && onPick(pieceId(piece)),
     sentence: pieceSentence,
@@ -65,27 +74,51 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
     },
     table: () => tableOf(data),
   });
-  const panel = createPanel('panel-inner panel-segment-picture', 'Allocator state', { menu: () => [exports(), explainEntry('hole')] });
+  const panel = createPanel('panel-inner panel-segment-picture', 'Allocator state', {
+    menu: () => [exports(), explainEntry('hole')],
+  });
   panel.body.append(answer, el('div', { class: 'segment-host' }, map.node));
   const params = () => ({ time: url.wanted.time ?? 'peak' });
   const draw = (found) => {
     data = found;
-    panel.setTitle('Allocator state ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted)));
+    panel.setTitle(
+      'Allocator state ',
+      el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted)),
+    );
     const left = found.total_count - found.rows.length;
     const drawn = found.rows.reduce((sum, { size_bytes: size }) => sum + size, 0);
     const request = requestOf(found);
-    fill(answer, found.finding ? el('strong', {}, nodesOf(sentenceParts(found.finding)), ' ') : '', nodesOf(say.segmentsAnswer(found)), left > 0 ? ` ${counted(left, 'smaller one')}, ${bytes(found.reserved_bytes - drawn)} together, are in the table only.` : '');
-    categories = new Set(found.rows.flatMap(({ pieces }) => pieces.filter(({ kind }) => kind !== 'hole').map(categoryOf)));
+    fill(
+      answer,
+      found.finding ? el('strong', {}, nodesOf(sentenceParts(found.finding)), ' ') : '',
+      nodesOf(say.segmentsAnswer(found)),
+      left > 0
+        ? ` ${counted(left, 'smaller one')}, ${bytes(found.reserved_bytes - drawn)} together, are in the table only.`
+        : '',
+    );
+    categories = new Set(
+      found.rows.flatMap(({ pieces }) => pieces.filter(({ kind }) => kind !== 'hole').map(categoryOf)),
+    );
     panel.setAside(legend(categories), el('span', { class: 'key key-held-box' }, 'free'));
     const groups = groupsOf(found.rows);
-    const label = `${count(found.segment_count)} segments to one scale, ${groups.map(({ title, segments }) => `${segments.length} ${title}`).join(', ')}.${found.finding ? ` ${capital(found.finding.sentence)}.` : ''}`;
+    const label =
+      `${count(found.segment_count)} segments to one scale, ` +
+      `${groups.map(({ title, segments }) => `${segments.length} ${title}`).join(', ')}.${
+        found.finding ? ` ` + `${capital(found.finding.sentence)}.` : ''
+      }`;
     map.draw({ groups, request, hole: found.largest_hole, label });
   };
   const reader = createReader({
     panel,
     what: 'The allocator state',
     keyOf: () => JSON.stringify([trace.key, params()]),
-    question: () => allSegments(trace.ask, { ...params(), scale: 'all', width: Math.min(MAX_PARTS, Math.ceil((map.width * ROWS) / 64) * 64), sort: '-size,address' }),
+    question: () =>
+      allSegments(trace.ask, {
+        ...params(),
+        scale: 'all',
+        width: Math.min(MAX_PARTS, Math.ceil((map.width * ROWS) / 64) * 64),
+        sort: '-size,address',
+      }),
     draw,
   });
   return {
@@ -101,17 +134,38 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
 
 /* Colours and words, for pictures. */
 const pictureLegend = (categories) => [
-  ...[...categories].map((category) => ({ word: categoryWords(category), colour: categoryFill(category), kind: 'fill' })),
+  ...[...categories].map((category) => ({
+    word: categoryWords(category),
+    colour: categoryFill(category),
+    kind: 'fill',
+  })),
   { word: 'free', colour: token('held'), kind: 'fill' },
 ];
 
 /* What is drawn, piece by piece. */
 function tableOf(data) {
-  const names = ['segment', 'pool', 'stream', 'for', 'address', 'size_bytes', 'kind', 'count', 'used_bytes', 'category', 'op'];
+  const names = [
+    'segment',
+    'pool',
+    'stream',
+    'for',
+    'address',
+    'size_bytes',
+    'kind',
+    'count',
+    'used_bytes',
+    'category',
+    'op',
+  ];
   return {
     columns: names.map((key) => ({ key, title: key })),
     rows: data.rows.flatMap((segment) =>
-      segment.pieces.map((piece) => ({ ...Object.fromEntries(names.map((key) => [key, piece[key] ?? segment[key]])), segment: segment.address, op: piece.op, category: piece.category && categoryWords(piece.category) })),
+      segment.pieces.map((piece) => ({
+        ...Object.fromEntries(names.map((key) => [key, piece[key] ?? segment[key]])),
+        segment: segment.address,
+        op: piece.op,
+        category: piece.category && categoryWords(piece.category),
+      })),
     ),
   };
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * segments.js: the address map of an allocator snapshot: what PyTorch held at this time as a picture, segment by segment as a
- * table, and who pins the holes. Its own file: it stands in place of addresses.js, which has one range of addresses. */
+ * segments.js: the address map of an allocator snapshot: what PyTorch held at this time as a picture, segment by
+ * segment as a table, and who pins the holes. Its own file: it stands in place of addresses.js, which has one range of
+ * addresses. */
 
 import { createHoles } from './holes.js';
 import { createReader } from './reader.js';

@@ -6,7 +6,8 @@ import { isAll } from '../../lib/range.js';
 import { pinText } from '../../lib/route.js';
 import { markOf, windowOf } from './load.js';
 
-const PIN = /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4}|k:\d{1,10})$/;
+const PIN =
+  /^(e:\d{1,15}|[gw]:[0-9a-f]{16}|r:[a-z_]{1,40}|s:\d{1,16}-\d{1,16}|l:\d{1,16}-\d{1,16}:\d{1,4}|k:\d{1,10})$/;
 const STACKS = ['program', 'op', 'trend', 'category'];
 const VIEWS = ['live', 'events', 'growth', 'addresses', 'whatif'];
 /* Of these what a snapshot without a history cannot tell. */
@@ -30,11 +31,13 @@ function isFreeShown(route, pool) {
 
 /* What is known of stacks is shown in bands by category, unless the URL says otherwise. */
 const stackDefault = (pool) => (pool?.categories ? 'category' : '');
-const stackOf = (route, pool) => (STACKS.includes(route.stack) ? route.stack : route.stack === 'none' ? '' : stackDefault(pool));
+const stackOf = (route, pool) =>
+  STACKS.includes(route.stack) ? route.stack : route.stack === 'none' ? '' : stackDefault(pool);
 /* What the URL says of the bands that were chosen: nothing of the default. */
 export const stackPatch = (by, pool) => (by === (stackDefault(pool) || 'none') ? '' : by);
 
-const isLeftOut = (view, pool) => Boolean(pool) && ((pool.end && OVER_TIME.includes(view)) || (view === 'whatif' && !isReplayed(pool)));
+const isLeftOut = (view, pool) =>
+  Boolean(pool) && ((pool.end && OVER_TIME.includes(view)) || (view === 'whatif' && !isReplayed(pool)));
 
 const pinOfText = (pin) => (pin && PIN.test(pinText(pin)) ? pinText(pin) : null);
 
@@ -82,7 +85,8 @@ export function rangePatch(range, all) {
 /* Names of what differs; "range" for from and to. */
 export function changed(before, now) {
   const names = new Set();
-  for (const name of ['time', 'a', 'b', 'pin', 'beside', 'view', 'stack', 'isFree', 'isFragmentation']) if (before[name] !== now[name]) names.add(name);
+  for (const name of ['time', 'a', 'b', 'pin', 'beside', 'view', 'stack', 'isFree', 'isFragmentation'])
+    if (before[name] !== now[name]) names.add(name);
   if (before.from !== now.from || before.to !== now.to) names.add('range');
   if (String(before.window) !== String(now.window)) names.add('window');
   return names;

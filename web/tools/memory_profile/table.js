@@ -21,7 +21,8 @@ const hasBoth = (route) => markOf(route.a) != null && markOf(route.b) != null;
 
 const STRIP_PARTS = 512;
 
-/* What makes them differ. params({wanted, route}) → question; title(url, data), columns(data, rows, trace); foot(data, rows, wanted). */
+/* What makes them differ. params({wanted, route}) → question; title(url, data), columns(data, rows, trace); foot(data,
+   rows, wanted). */
 const KINDS = {
   live: {
     sort: '-size',
@@ -36,7 +37,9 @@ const KINDS = {
     title: ({ wanted, stacksHref }, data) => [
       'Live ',
       el('span', { class: 'dim' }, say.timeWords(data, wanted)),
-      stacksHref(data.time_ps) ? [' ', el('a', { class: 'see-why', href: stacksHref(data.time_ps) }, 'By line of code')] : '',
+      stacksHref(data.time_ps)
+        ? [' ', el('a', { class: 'see-why', href: stacksHref(data.time_ps) }, 'By line of code')]
+        : '',
     ],
     columns: liveColumns,
     lead: (data) =>
@@ -60,14 +63,15 @@ const KINDS = {
   events: {
     sort: 'time',
     kind: ['pair', 'pairs'],
-    params: ({ wanted }) => ({
-      from: wanted.window?.[0] ?? wanted.from,
-      to: wanted.window?.[1] ?? wanted.to,
-    }),
+    params: ({ wanted }) => ({ from: wanted.window?.[0] ?? wanted.from, to: wanted.window?.[1] ?? wanted.to }),
     id: (row) => `e:${row.event}`,
     title: ({ wanted, isZoomed }) => [
       'Events ',
-      el('span', { class: 'dim' }, wanted.window ? 'of the selected window' : isZoomed() ? 'of what is in view' : 'of the whole trace'),
+      el(
+        'span',
+        { class: 'dim' },
+        wanted.window ? 'of the selected window' : isZoomed() ? 'of what is in view' : 'of the whole trace',
+      ),
     ],
     columns: (data, rows, { all }) => eventColumns(data, rows, all[1]),
     foot: (data) => ({ rest: null, text: say.matchedWords('events', data, null) }),
@@ -87,7 +91,10 @@ const KINDS = {
     kind: ['segment', 'segments'],
     params: ({ wanted }) => ({ time: wanted.time ?? 'peak', width: STRIP_PARTS }),
     id: (row) => `a:${row.address}`,
-    title: ({ wanted }, data) => ['Segments ', el('span', { class: 'dim' }, say.timeWords({ ...data, step: null }, wanted))],
+    title: ({ wanted }, data) => [
+      'Segments ',
+      el('span', { class: 'dim' }, say.timeWords({ ...data, step: null }, wanted)),
+    ],
     columns: segmentColumns,
     foot: (data) => ({ rest: null, text: say.matchedWords('segments', data, null) }),
   },
@@ -109,7 +116,8 @@ function among(places, source) {
   };
 }
 
-/* onPin(row, name), onMenu(row, place, giveBack), onDraw(). Out: {panel, load(), hear(), mark(hover, pin), find(id), focusFilter(), destroy(), …}. */
+/* onPin(row, name), onMenu(row, place, giveBack), onDraw(). Out: {panel, load(), hear(), mark(hover, pin), find(id),
+   focusFilter(), destroy(), …}. */
 export function createProfileTable(name, { trace, url, onPin, onMenu, onDraw }) {
   const kind = KINDS[name];
   const answer = el('p', { class: 'tab-answer', hidden: true });
@@ -128,11 +136,28 @@ export function createProfileTable(name, { trace, url, onPin, onMenu, onDraw }) 
   });
   const group = name === 'live' ? createGroupChoice((by) => url.choose({ group: by, sort: '' })) : null;
   /* known: rows that came, by id; good: the last filter that the daemon took; said: the columns of the answer. */
-  const state = { name, kind, trace, url, panel, table, filter, group, answer, onDraw, known: new Map(), good: null, asked: '', said: [] };
+  const state = {
+    name,
+    kind,
+    trace,
+    url,
+    panel,
+    table,
+    filter,
+    group,
+    answer,
+    onDraw,
+    known: new Map(),
+    good: null,
+    asked: '',
+    said: [],
+  };
   panel.node.classList.add('has-filter');
   panel.setAside(filter.node, group?.node ?? '');
   panel.body.append(answer, table.node);
-  panel.setMenu(tableMenu({ name, title: () => titleOf(panel), table, csv: () => csvLink(trace.place, name, questionOf(state)) }));
+  panel.setMenu(
+    tableMenu({ name, title: () => titleOf(panel), table, csv: () => csvLink(trace.place, name, questionOf(state)) }),
+  );
   return {
     panel,
     load: () => load(state),

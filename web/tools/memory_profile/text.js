@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * text.js: what the Memory Profile says, in sentences. Pure: answers of the
- * daemon in, plain text and figures out. A part is a string, {bytes, text, role} or {name}; explain: the key of its card. */
+ * daemon in, plain text and figures out. A part is a string, {bytes, text, role} or {name}; explain: the key of its
+ * card. */
 
 import {
   bytes,
@@ -60,7 +61,9 @@ function mostOf({ categories }) {
 
 /* "; the largest free piece is 5.84 GiB of 9.90 GiB free", where the core says that it matters. */
 function piecesWords({ is_peak_free_in_pieces: isInPieces, peak_largest_free_bytes: largest, peak }) {
-  return isInPieces ? ['; the largest free piece is ', part(largest, undefined, '', 'free'), ' of ', part(peak.free_bytes), ' free'] : [];
+  return isInPieces
+    ? ['; the largest free piece is ', part(largest, undefined, '', 'free'), ' of ', part(peak.free_bytes), ' free']
+    : [];
 }
 
 /* Hosts that show nothing, and why: "host1: The trace was cut while it was written, …". */
@@ -88,11 +91,17 @@ export function second(pool) {
   sentences.push([
     `${counted(pool.allocation_count, 'allocation')} and ${counted(pool.deallocation_count, 'free')}`,
     pool.never_freed_count ? `; ${counted(pool.never_freed_count, 'allocation')} never freed` : '',
-    pool.before_window_count ? `; ${counted(pool.before_window_count, 'free')} of memory allocated before the trace` : '',
+    pool.before_window_count
+      ? `; ${counted(pool.before_window_count, 'free')} of memory allocated before the trace`
+      : '',
     '.',
   ]);
   if (pool.lifetime_peak_bytes > pool.peak.in_use_bytes)
-    sentences.push(['The highest since the program began: ', part(pool.lifetime_peak_bytes, bytes(pool.lifetime_peak_bytes), '', 'lifetime'), '.']);
+    sentences.push([
+      'The highest since the program began: ',
+      part(pool.lifetime_peak_bytes, bytes(pool.lifetime_peak_bytes), '', 'lifetime'),
+      '.',
+    ]);
   return [...sentences, ...unknown];
 }
 
@@ -111,7 +120,9 @@ export function timelineLabel(pool, data) {
   const { peak } = data;
   const frees = data.has_free ? ` ${spokenBytes(peak.free_bytes)} free there.` : '';
   const peaks = data.local_peaks.length ? ` ${counted(data.local_peaks.length, 'local peak')}.` : '';
-  const failures = data.failures.map(({ requested_bytes: asked, time_ps: when }) => ` A request of ${spokenBytes(asked)} failed at ${time(when)}.`);
+  const failures = data.failures.map(
+    ({ requested_bytes: asked, time_ps: when }) => ` A request of ${spokenBytes(asked)} failed at ${time(when)}.`,
+  );
   return (
     `Memory of ${poolName(pool)} over time, ${time(data.start_ps)} to ${time(data.end_ps)}. ` +
     `Peak ${spokenBytes(peak.in_use_bytes)} at ${time(peak.time_ps)}.${frees}${peaks}${failures.slice(-3).join('')}`
@@ -123,7 +134,8 @@ export function timelineLabel(pool, data) {
 const isKnown = (value) => value != null && value !== '';
 
 /* "temporaries of jit_conv(15), a guess"; empty without one. */
-export const guessWords = (row) => (row.confidence === 'guess' && isKnown(row.program) ? `${visible(row.role)} of ${visible(row.program)}, a guess` : '');
+export const guessWords = (row) =>
+  row.confidence === 'guess' && isKnown(row.program) ? `${visible(row.role)} of ${visible(row.program)}, a guess` : '';
 
 /* "alloc 512.00 MiB dot_general" */
 export function eventTitle(reading) {
@@ -150,7 +162,10 @@ export function readingLines(reading) {
       ? `asked ${bytes(reading.requested_bytes)}`
       : '',
     reading.region ? visible(reading.region) : '',
-    [reading.dtype, reading.shape].filter(isKnown).map((text) => short(text, 40)).join(' '),
+    [reading.dtype, reading.shape]
+      .filter(isKnown)
+      .map((text) => short(text, 40))
+      .join(' '),
     reading.address ?? '',
   ].filter(Boolean);
   if (!reading.activity) return [[`${time(reading.time_ps, 1e6)}`], second, [facts.slice(1).join(' · ')]];
@@ -181,12 +196,20 @@ export function balance(data, { isEnd } = {}) {
   if (data.matches_curve) return `${bytes(data.total_bytes)} = ${isEnd ? 'in use' : 'curve at this time'} ✓`;
   const odd = (data.remainders ?? []).find((row) => row.code === 'unaccounted');
   if (odd && data.total_bytes === data.in_use_bytes)
-    return `${bytes(data.total_bytes)} = curve at this time, ${signedBytes(odd.size_bytes)} of it not explained by any event`;
+    return (
+      `${bytes(data.total_bytes)} = curve at this time, ${signedBytes(odd.size_bytes)} of it not explained by ` +
+      `any event`
+    );
   const by = data.in_use_bytes - data.total_bytes;
   return `${bytes(data.total_bytes)}, but the curve says ${bytes(data.in_use_bytes)}: ${signedBytes(by)} unexplained`;
 }
 
-const COUNTS = { live: ['group', 'groups'], events: ['pair', 'pairs'], growth: ['row', 'rows'], segments: ['segment', 'segments'] };
+const COUNTS = {
+  live: ['group', 'groups'],
+  events: ['pair', 'pairs'],
+  growth: ['row', 'rows'],
+  segments: ['segment', 'segments'],
+};
 
 /* "37 of 391 groups, 30.10 of 33.41 GiB" */
 export function matchedWords(view, data, wholeBytes) {
@@ -215,10 +238,8 @@ export function growthWords(row, boundary) {
   const [one, many] = PLACES[boundary] ?? PLACES.step;
   const slope = bytes(Math.abs(row.slope_bytes_per_step));
   const of = count(row.step_count);
-  if (row.verdict === 'grows')
-    return `grows ${slope} a ${one}, ${count(row.grown_count)} of ${of} ${many}`;
-  if (row.verdict === 'shrinks')
-    return `shrinks ${slope} a ${one}, ${count(row.shrunk_count)} of ${of} ${many}`;
+  if (row.verdict === 'grows') return `grows ${slope} a ${one}, ${count(row.grown_count)} of ${of} ${many}`;
+  if (row.verdict === 'shrinks') return `shrinks ${slope} a ${one}, ${count(row.shrunk_count)} of ${of} ${many}`;
   if (row.verdict === 'steps_once')
     return `steps once: ${signedBytes(row.last_bytes - row.first_bytes)} and then level`;
   if (row.verdict === 'steady') return `steady over ${of} ${many}`;
@@ -271,7 +292,10 @@ export function blockLines(block) {
   const second =
     block.kind === 'mixed' ? [] : [part(block.size_bytes), block.kind === 'hole' ? ' free or not known' : ''];
   const third = [
-    [block.dtype, block.shape].filter(isKnown).map((text) => short(text, 40)).join(' '),
+    [block.dtype, block.shape]
+      .filter(isKnown)
+      .map((text) => short(text, 40))
+      .join(' '),
     isKnown(block.step) ? `step ${count(block.step)}` : '',
     block.address,
   ].filter(Boolean);
@@ -285,9 +309,15 @@ export function blockSentence(block) {
 
 /* "1,204 blocks, 12 holes; the largest hole has 9.20 GiB." */
 export function addressAnswer(data) {
-  const hole = data.largest_hole ? [' The largest hole between them has ', part(data.largest_hole.size_bytes, undefined, '', 'hole'), '.'] : [];
+  const hole = data.largest_hole
+    ? [' The largest hole between them has ', part(data.largest_hole.size_bytes, undefined, '', 'hole'), '.']
+    : [];
   const unknown = data.unknown_bytes
-    ? [' ', part(data.unknown_bytes, undefined, '', 'unknown'), ' are in use at addresses that are not in the trace: a hole may be one of these.']
+    ? [
+        ' ',
+        part(data.unknown_bytes, undefined, '', 'unknown'),
+        ' are in use at addresses that are not in the trace: a hole may be one of these.',
+      ]
     : [];
   return [`${counted(data.block_count, 'block')} and ${counted(data.hole_count, 'hole')}.`, ...hole, ...unknown];
 }
@@ -295,7 +325,9 @@ export function addressAnswer(data) {
 /* "60.00 MiB in 3 segments, 30.00 MiB of it free in 15 holes; the largest has 2.00 MiB. …" */
 export function segmentsAnswer(data) {
   const hole = data.largest_hole;
-  const holes = hole ? [` in ${counted(data.hole_count, 'hole')}; the largest has `, part(hole.size_bytes, undefined, '', 'hole')] : [];
+  const holes = hole
+    ? [` in ${counted(data.hole_count, 'hole')}; the largest has `, part(hole.size_bytes, undefined, '', 'hole')]
+    : [];
   const also = (value, ...words) => (value ? [' ', part(value), ...words] : []);
   return [
     part(data.reserved_bytes),
@@ -304,7 +336,12 @@ export function segmentsAnswer(data) {
     ' of it free',
     ...holes,
     '.',
-    ...also(data.unused_segments_bytes, ' in segments without a block, which ', { name: 'torch.cuda.empty_cache()' }, ' gives back.'),
+    ...also(
+      data.unused_segments_bytes,
+      ' in segments without a block, which ',
+      { name: 'torch.cuda.empty_cache()' },
+      ' gives back.',
+    ),
     ...also(data.pending_bytes, ' are freed, but a stream still uses them.'),
     ...also(data.used_bytes - data.requested_bytes, ' are lost to rounding.'),
     ...also(data.outside_bytes, ' lie in segments that are not in the snapshot.'),
@@ -335,5 +372,11 @@ export function fragmentationAnswer(data) {
     data.failing_ps > 0
       ? [`; it would have failed for ${duration(data.failing_ps)} of the time.`]
       : ['; it would have fitted at any time.'];
-  return [...head, ' The largest request asked for ', part(request.size_bytes, undefined, '', 'request'), ...op, ...fits];
+  return [
+    ...head,
+    ' The largest request asked for ',
+    part(request.size_bytes, undefined, '', 'request'),
+    ...op,
+    ...fits,
+  ];
 }

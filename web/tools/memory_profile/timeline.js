@@ -35,11 +35,15 @@ const KEYS = 'Arrow keys go from event to event, p to the peak.';
 
 const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64));
 
-/* spanOf(): the life of what is pinned, or null; pinnedOf(): the allocation that is pinned, as an item of stripes.js, or null;
- * besideOf(): the same of A, with which it is compared; onReading(reading | null, item); onPickRun(run); onPickStripe(item, ps, isBeside), onMenu: of timeline.js. Out: {panel, slider, load(),
- * moved(), draw(), place(), data, …}. */
-export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, onReading, onPickRun, onPickStripe, onMenu }) {
-  const state = { trace, url, spanOf, pinnedOf, besideOf, extra: null, hovered: null, data: null, drawn: null, predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
+/* spanOf(): the life of what is pinned, or null; pinnedOf(): the allocation that is pinned, as an item of stripes.js,
+   or null;
+ * besideOf(): the same of A, with which it is compared; onReading(reading | null, item); onPickRun(run);
+ * onPickStripe(item, ps, isBeside), onMenu: of timeline.js. Out: {panel, slider, load(), moved(), draw(), place(),
+ * data, …}. */
+export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, onReading, onPickRun, onPickStripe,
+    onMenu }) {
+  const state = { trace, url, spanOf, pinnedOf, besideOf, extra: null, hovered: null, data: null, drawn: null,
+      predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
   const hint = createHint();
   state.legend = createLegend(url.toggle);
   state.bands = createBands((by) => url.choose({ stack: stackPatch(by, trace.pool) }));
@@ -53,11 +57,14 @@ export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, on
   state.brushRow = el('div', { class: 'brush-row' }, state.brush.node);
   state.brushRow.style.paddingLeft = `${LEFT_PX}px`;
   state.line = createWindowLine({ trace, url });
-  state.notes = createNotesLine({ wordsOf: (ps) => time(ps, 1e6), onGo: url.setTime, onDrop: (ps) => url.choose({ note: withNote(url.route.note, ps, '') }) });
+  state.notes = createNotesLine({ wordsOf: (ps) => time(ps, 1e6), onGo: url.setTime,
+      onDrop: (ps) => url.choose({ note: withNote(url.route.note, ps, '') }) });
   const { chart, lanes } = state;
-  const panel = createPanel('panel-time', 'Memory over time', { menu: () => [exportsOf(state)(), explainEntry('curve')] });
+  const panel = createPanel('panel-time', 'Memory over time',
+      { menu: () => [exportsOf(state)(), explainEntry('curve')] });
   panel.node.dataset.explain = 'curve';
-  panel.body.append(state.line.node, state.notes.node, el('div', { class: 'time-chart' }, chart.node), state.bands.node, lanes.node, state.brushRow);
+  panel.body.append(state.line.node, state.notes.node, el('div', { class: 'time-chart' }, chart.node), state.bands.node,
+      lanes.node, state.brushRow);
   panel.setAside(hint.node, ...state.legend.nodes, state.bands.choice);
   state.panel = panel;
   return {
@@ -91,8 +98,11 @@ export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, on
     get hasStripes() {
       return chart.view != null;
     },
-    /* The stripe above (1) or below (-1) the pinned one at a time, the largest there if none is pinned; null: there is none. */
-    stripeBeside: (ps, direction) => (chart.view ? stripeBeside(chart.view, { id: pinnedOf()?.id ?? null, leastBytes: chart.bytesPerPx / 2 }, ps, direction) : null),
+    /* The stripe above (1) or below (-1) the pinned one at a time, the largest there if none is pinned; null: there is
+       none. */
+    stripeBeside: (ps, direction) => (chart.view
+        ? stripeBeside(chart.view, { id: pinnedOf()?.id ?? null, leastBytes: chart.bytesPerPx / 2 }, ps,
+            direction) : null),
     /* Time of the event `far` events after the one at `ps`, in what is drawn. */
     beside(ps, far) {
       const { x, times } = state.drawn;
@@ -159,7 +169,8 @@ function light(state, hovered) {
   const pinned = state.pinnedOf();
   const setOf = (item) => (item ? new Set([item.id]) : null);
   state.hovered = hovered;
-  state.chart.setLit({ hovered: setOf(hovered), pinned: isDrawn(state, pinned) ? new Set([pinned, state.besideOf()].filter(Boolean).map(({ id }) => id)) : null });
+  state.chart.setLit({ hovered: setOf(hovered), pinned: isDrawn(state, pinned)
+      ? new Set([pinned, state.besideOf()].filter(Boolean).map(({ id }) => id)) : null });
 }
 
 const pinnedSentence = ({ pinnedOf }) => (pinnedOf() ? `Pinned: ${stripeSentence(pinnedOf())}` : '');
@@ -196,9 +207,11 @@ function draw(state) {
   const isFree = url.wanted.isFree && data.has_free;
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
   const isHeld = Boolean(trace.pool?.has_segments);
-  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width), pinned: state.extra, hasCategories: Boolean(trace.pool?.categories) };
+  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width), pinned: state.extra,
+      hasCategories: Boolean(trace.pool?.categories) };
   state.drawn = withPredicted({ ...timelineOf(data, how), of: data }, state.predicted);
-  state.legend.set({ data, isFree, isHeld, hasFragmentation, hasStack: state.drawn.hasStack, isPredicted: Boolean(state.predicted) });
+  state.legend.set({ data, isFree, isHeld, hasFragmentation, hasStack: state.drawn.hasStack,
+      isPredicted: Boolean(state.predicted) });
   state.bands.set(url.wanted.stack, Boolean(trace.pool?.categories));
   state.bands.draw(data);
   state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(state, range)}`));
@@ -260,7 +273,9 @@ async function ask(state) {
   const end = panel.wait('', null);
   try {
     const [timeline, runs] = await Promise.all([
-      trace.ask('timeline', { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1, stack: url.wanted.stack || null, blocks: MAX_BLOCKS }),
+      trace.ask('timeline',
+          { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1,
+              stack: url.wanted.stack || null, blocks: MAX_BLOCKS }),
       trace.ask('lanes', { from, to, width: askedWidth(lanes.width || chart.width), memory: null }),
     ]);
     if (mine !== state.asked) return;
@@ -317,7 +332,8 @@ function createWindowLine({ trace, url }) {
     /* A window that is being drawn: where it lies. */
     say(window) {
       asked = '';
-      if (window) fill(words, el('strong', {}, `${time(window[0])} to ${time(window[1])}`), `, ${duration(window[1] - window[0])}`);
+      if (window) fill(words, el('strong', {}, `${time(window[0])} to ${time(window[1])}`), `, ` +
+          `${duration(window[1] - window[0])}`);
       node.hidden = !window;
     },
     /* The window of the URL, or none. */
@@ -355,7 +371,8 @@ function titleWords({ data, url, chart }, [from, to]) {
 /* Name, when, and how many were joined. */
 function runLines({ kind, item, isInferred }) {
   const length = duration(item.end_ps - item.start_ps);
-  const joined = item.merged_count > 1 ? [[`and ${counted(item.merged_count - 1, 'more')} too short to draw apart`]] : [];
+  const joined = item.merged_count > 1 ? [[`and ${counted(item.merged_count - 1, 'more')} too short to draw ` +
+      `apart`]] : [];
   if (kind === 'launch')
     return [
       [visible(item.name)],
@@ -371,7 +388,8 @@ function runLines({ kind, item, isInferred }) {
 }
 
 function laneLabel(data) {
-  return `${counted(data.step_count, 'step')} and ${counted(data.launch_count, 'program launch', 'program launches')} on the same scale.`;
+  return `${counted(data.step_count, 'step')} and ` +
+  `${counted(data.launch_count, 'program launch', 'program launches')} on the same scale.`;
 }
 
 /* The words above the chart; free and fragmentation are switches. */
@@ -399,19 +417,23 @@ function createLegend(onLayer) {
       heap.hidden = isStacked;
       failed.hidden = data.failures.length === 0;
       free.disabled = !data.has_free;
-      free.title = isHeld ? 'What PyTorch holds of the device, free blocks too; on or off (u)' : data.has_free ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
+      free.title = isHeld ? 'What PyTorch holds of the device, free blocks too; on or off (u)' : data.has_free
+          ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
       free.setAttribute('aria-pressed', String(isFree));
       fragmentation.hidden = !data.has_fragmentation;
       fragmentation.setAttribute('aria-pressed', String(hasFragmentation));
       fragmentation.textContent = data.is_thinned ? 'largest fragmentation (right axis)' : 'fragmentation (right axis)';
-      fragmentation.title = data.is_thinned ? 'The largest value of all events in each part of the width' : 'After each event';
+      fragmentation.title = data.is_thinned
+          ? 'The largest value of all events in each part of the width' : 'After each event';
     },
   };
 }
 
 /* Words of the layers, for pictures. */
 function pictureLegend({ layers, of, striped, hasStack }) {
-  const stripeLayers = striped ? (of.stacked ? bandLayers(of, false) : [{ fill: 'alloc-heap' }, ...(hasStack ? [{ fill: 'alloc-stack' }] : [])]) : [];
+  const stripeLayers = striped
+      ? (of.stacked
+          ? bandLayers(of, false) : [{ fill: 'alloc-heap' }, ...(hasStack ? [{ fill: 'alloc-stack' }] : [])]) : [];
   const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', held: 'reserved', '': 'fragmentation' };
   const shown = layers.filter(({ isPale, isStripes }) => !isPale && !isStripes);
   return [...shown, ...stripeLayers].map(({ fill, stroke, dash, word }) => ({

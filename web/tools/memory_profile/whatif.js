@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * whatif.js: what other settings of PyTorch's allocator, or another program, would have made of this recording: each change
- * alone, those that are ticked together, and their curve for the timeline. Figures, sentences and refusals are the daemon's;
- * what is ticked stands in the URL. */
+ * whatif.js: what other settings of PyTorch's allocator, or another program, would have made of this recording: each
+ * change alone, those that are ticked together, and their curve for the timeline. Figures, sentences and refusals are
+ * the daemon's; what is ticked stands in the URL. */
 
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill, keepingFocus, loadStyle } from '../../lib/dom.js';
@@ -17,25 +17,51 @@ const WIDTH = 2048;
 const REFUSED = 'refused';
 const HEADS = ['Change', 'Saves', 'Reserved', 'Failed request', 'How sure'];
 
-export const toggled = (ticked, change) => (ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change]);
+export const toggled = (ticked, change) =>
+  ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change];
 
 /* Two lines of the table: figures, then the line to write and, if it is open, the reason. data: of the change alone. */
 function changeRows({ change, data }, at, { ticked, opened, onTick, hasRequest }) {
   const [row] = data.changes;
-  const box = el('input', { type: 'checkbox', id: `replay-${at}`, 'data-key': `tick ${change}`, on: { change: () => onTick(change) } });
+  const box = el('input', {
+    type: 'checkbox',
+    id: `replay-${at}`,
+    'data-key': `tick ${change}`,
+    on: { change: () => onTick(change) },
+  });
   box.checked = ticked.includes(change);
   const why = `replay-why-${at}`;
   return [
     el(
       'tr',
       { class: box.checked ? 'is-ticked' : null },
-      el('th', { scope: 'row' }, el('label', {}, box, el('span', {}, el('code', {}, visible(change)), el('span', { class: 'dim' }, visible(row.words))))),
+      el(
+        'th',
+        { scope: 'row' },
+        el(
+          'label',
+          {},
+          box,
+          el('span', {}, el('code', {}, visible(change)), el('span', { class: 'dim' }, visible(row.words))),
+        ),
+      ),
       el('td', { class: 'number' }, savingFigure(row)),
       el('td', { class: 'number' }, landingFigure(row)),
-      hasRequest ? el('td', { class: data.failed_request?.is_placed ? 'whatif-fits' : 'dim' }, visible(data.request_word ?? '')) : null,
+      hasRequest
+        ? el('td', { class: data.failed_request?.is_placed ? 'whatif-fits' : 'dim' }, visible(data.request_word ?? ''))
+        : null,
       el('td', {}, confidenceButton({ key: change, word: row.confidence, id: why, opened })),
     ),
-    el('tr', { class: 'whatif-more' }, el('td', { colspan: '5' }, callLine(row.call), el('p', { class: 'dim', id: why, hidden: !opened.has(change) }, visible(row.reason)))),
+    el(
+      'tr',
+      { class: 'whatif-more' },
+      el(
+        'td',
+        { colspan: '5' },
+        callLine(row.call),
+        el('p', { class: 'dim', id: why, hidden: !opened.has(change) }, visible(row.reason)),
+      ),
+    ),
   ];
 }
 
@@ -50,17 +76,41 @@ function listNodes({ alone, offered }, about) {
           'table',
           { class: 'whatif-list' },
           el('caption', { class: 'hidden' }, 'Changes, each one alone, compared with the job as recorded'),
-          el('thead', {}, el('tr', {}, heads.map((word, at) => el('th', { scope: 'col', class: at === 1 || at === 2 ? 'number' : null }, word)))),
-          el('tbody', {}, rows.map((row, at) => changeRows(row, at, about))),
+          el(
+            'thead',
+            {},
+            el(
+              'tr',
+              {},
+              heads.map((word, at) => el('th', { scope: 'col', class: at === 1 || at === 2 ? 'number' : null }, word)),
+            ),
+          ),
+          el(
+            'tbody',
+            {},
+            rows.map((row, at) => changeRows(row, at, about)),
+          ),
         )
       : null,
     left > 0 ? el('p', { class: 'dim', role: 'status' }, `Replaying: ${counted(left, 'change')} to go.`) : null,
     refused.length
       ? el(
           'details',
-          { class: 'folded', open: about.opened.has(REFUSED), on: { toggle: ({ target }) => about.opened[target.open ? 'add' : 'delete'](REFUSED) } },
-          el('summary', { 'data-key': REFUSED }, `${counted(refused.length, 'change')} ${refused.length === 1 ? 'does' : 'do'} not apply`),
-          el('ul', {}, refused.map(({ change, why }) => el('li', {}, el('code', {}, visible(change)), `: ${visible(why)}`))),
+          {
+            class: 'folded',
+            open: about.opened.has(REFUSED),
+            on: { toggle: ({ target }) => about.opened[target.open ? 'add' : 'delete'](REFUSED) },
+          },
+          el(
+            'summary',
+            { 'data-key': REFUSED },
+            `${counted(refused.length, 'change')} ${refused.length === 1 ? 'does' : 'do'} not apply`,
+          ),
+          el(
+            'ul',
+            {},
+            refused.map(({ change, why }) => el('li', {}, el('code', {}, visible(change)), `: ${visible(why)}`)),
+          ),
         )
       : null,
   ];
@@ -83,7 +133,9 @@ export function createProfileWhatif({ trace, url, onCurve }) {
   function draw() {
     const onTick = (change) => url.choose({ whatif: toggled(ticked(), change) });
     const { opened, hasRequest } = state;
-    keepingFocus(list, () => fill(list, listNodes(state, { ticked: ticked(), opened, hasRequest, onTick }).filter(Boolean)));
+    keepingFocus(list, () =>
+      fill(list, listNodes(state, { ticked: ticked(), opened, hasRequest, onTick }).filter(Boolean)),
+    );
     clear.hidden = ticked().length === 0;
   }
 

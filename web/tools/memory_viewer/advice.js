@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * advice.js: behind the finding of the answer, the cause that the plan's largest part does not name and the best piece of
- * advice, as the verdict has them; each leads on. Asked for once the page stands, and extra: without it nothing is said.
- * Its own file: another view of the daemon. */
+ * advice.js: behind the finding of the answer, the cause that the plan's largest part does not name and the best piece
+ * of advice, as the verdict has them; each leads on. Asked for once the page stands, and extra: without it nothing is
+ * said. Its own file: another view of the daemon. */
 
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { el } from '../../lib/dom.js';
@@ -25,11 +25,23 @@ function nodesOf(verdict, { context, program }, told) {
     isTold ? null : [el('span', { 'data-explain': 'culprit' }, visible(cause.text)), ' '],
     best && [
       el('span', { 'aria-hidden': 'true' }, '▶ '),
-      el('a', { class: 'advice-best', href: best.change == null ? all : context.linkHere({ whatif: [best.change], drawer: 'whatif' }) }, visible(best.title)),
+      el(
+        'a',
+        {
+          class: 'advice-best',
+          href: best.change == null ? all : context.linkHere({ whatif: [best.change], drawer: 'whatif' }),
+        },
+        visible(best.title),
+      ),
       ': ',
       best.lands_at_bytes == null
         ? `saves ${best.confidence === 'bound' ? '≤ ' : ''}${bytes(best.saves_bytes)}`
-        : explained('advice', best.lands_at_bytes, `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`, 'strong'),
+        : explained(
+            'advice',
+            best.lands_at_bytes,
+            `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`,
+            'strong',
+          ),
       `${ENDS[best.fits]} (${best.confidence}). `,
     ],
     verdict.advice.length ? el('a', { href: all }, best ? 'All advice' : 'Advice') : null,
@@ -46,8 +58,13 @@ export async function loadAdvice(view) {
   if (space.space !== SPACE) return;
   const { signal } = (view.adviceAsked = new AbortController());
   try {
-    const verdict = await get('verdict', { session: place.session, host: place.host, module: place.module, capacity: isRefused ? '' : wanted }, { signal, isQuiet: true, isSlow: true });
-    if (!signal.aborted && program.space === space) view.head.setAdvice(nodesOf(verdict, { context, program }, view.head.finding));
+    const verdict = await get(
+      'verdict',
+      { session: place.session, host: place.host, module: place.module, capacity: isRefused ? '' : wanted },
+      { signal, isQuiet: true, isSlow: true },
+    );
+    if (!signal.aborted && program.space === space)
+      view.head.setAdvice(nodesOf(verdict, { context, program }, view.head.finding));
   } catch (error) {
     if (!isAbort(error) && !(error instanceof Problem)) throw error;
   }

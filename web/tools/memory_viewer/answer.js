@@ -29,8 +29,11 @@ export const isOfText = ({ fit }) => fit.parts.some(({ role }) => role === 'aske
 
 function needs(space, isTold) {
   const { total_bytes: total, fit } = space;
-  if (isOfText(space) && isTold) return ['Needs ', main(total), ` of ${visible(space.name)}: the failed request is not included.`];
-  return fit.parts.map(({ text, bytes: value, role }) => (role == null ? visible(text) : part(value, text, ...ROLES[role])));
+  if (isOfText(space) && isTold)
+    return ['Needs ', main(total), ` of ${visible(space.name)}: the failed request is not included.`];
+  return fit.parts.map(({ text, bytes: value, role }) =>
+    role == null ? visible(text) : part(value, text, ...ROLES[role]),
+  );
 }
 
 /* Behind what an error text says, the plan speaks second, and not in large letters. */
@@ -45,8 +48,7 @@ export function answer(space, isTold = false) {
   const { total_bytes: total, peak_bytes: peak } = space;
   const plan = needs(space, isTold);
   const first = isTold ? behind(plan) : plan;
-  if (space.replay_error)
-    return { needs: first, peak: ['Its peak is not known: the heap trace cannot be replayed.'] };
+  if (space.replay_error) return { needs: first, peak: ['Its peak is not known: the heap trace cannot be replayed.'] };
   /* Where both print alike the difference tells them apart. */
   const isAlike = total !== peak && bytes(total) === bytes(peak);
   const beside = isAlike ? `, ${bytes(Math.abs(total - peak))} ${total > peak ? 'less' : 'more'} than the total,` : '';
@@ -60,7 +62,10 @@ export function sourceOf(capacity) {
   const half = capacity.half > 0 ? `, printed to ± ${bytes(capacity.half, null, 0)}` : '';
   const less = capacity.share == null ? ': a program gets less, how much is not known' : '';
   const physical = capacity.isPhysical ? `, its physical size${less}` : '';
-  return { text: `${cutMiddle(visible(capacity.source), 80)}${half}${physical}`, hint: visible(capacity.deviceSource ? `Source: ${capacity.deviceSource}` : capacity.source) };
+  return {
+    text: `${cutMiddle(visible(capacity.source), 80)}${half}${physical}`,
+    hint: visible(capacity.deviceSource ? `Source: ${capacity.deviceSource}` : capacity.source),
+  };
 }
 
 /* "33.49 GiB · jit_train_step · HBM – memviewd", with the verdict first where it is known to be over, or what a text

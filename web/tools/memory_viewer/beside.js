@@ -24,7 +24,10 @@ export async function setBeside(view, { beside }) {
     }
   }
   if (view.besideAsked !== id) return;
-  if (beside && !record) banners.set('beside', { text: `${cutMiddle(visible(pinText(beside)), 40)} is not in this module; nothing is compared.` });
+  if (beside && !record)
+    banners.set('beside', {
+      text: `${cutMiddle(visible(pinText(beside)), 40)} is not in this module; nothing is compared.`,
+    });
   view.beside = record;
   nextFrame(view.light);
 }
@@ -36,16 +39,22 @@ export function keepBeside(view, item = null) {
   const isBuffer = pin != null && !String(pin).startsWith('g:');
   if (!item && beside) context.choose({ beside: null });
   else if (!item && isBuffer) context.choose({ beside: { kind: 'b', id: pin } });
-  else if (item?.id != null && !item.isGroup) context.choose({ pin: { kind: 'b', id: item.id }, ...(isBuffer && pin !== item.id ? { beside: { kind: 'b', id: pin } } : {}) });
+  else if (item?.id != null && !item.isGroup)
+    context.choose({
+      pin: { kind: 'b', id: item.id },
+      ...(isBuffer && pin !== item.id ? { beside: { kind: 'b', id: pin } } : {}),
+    });
   return pin != null;
 }
 
 const signed = (value) => (value === 0 ? 'the same' : `${value < 0 ? '−' : '+'}${count(Math.abs(value))}`);
 
 /* First step and the one behind the last; null where they are not known. */
-const lifeOf = (record, { step_count: end }) => (record.is_indefinite ? [0, end] : record.born_step == null ? null : [record.born_step, record.dies_step ?? end]);
+const lifeOf = (record, { step_count: end }) =>
+  record.is_indefinite ? [0, end] : record.born_step == null ? null : [record.born_step, record.dies_step ?? end];
 const shapeOf = ({ shape }) => splitShape(visible(shape ?? ''))[0] || '–';
-const sourceOf = ({ source_file: file, source_line: line }) => (file ? `${visible(file).replace(/.*\//, '')}${line ? `:${line}` : ''}` : '–');
+const sourceOf = ({ source_file: file, source_line: line }) =>
+  file ? `${visible(file).replace(/.*\//, '')}${line ? `:${line}` : ''}` : '–';
 
 /* What the pane says of A beside the pinned `b`; null where nothing is compared. */
 export function besidePart(view, b) {
@@ -71,5 +80,7 @@ export function besidePart(view, b) {
     word('shape', shapeOf),
     word('source', sourceOf),
   ];
-  return pairTable(a.name || `buffer ${a.id}`, b.name || `buffer ${b.id}`, rows, () => context.choose({ beside: null }));
+  return pairTable(a.name || `buffer ${a.id}`, b.name || `buffer ${b.id}`, rows, () =>
+    context.choose({ beside: null }),
+  );
 }

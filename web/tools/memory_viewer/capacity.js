@@ -49,13 +49,16 @@ export function settleCapacity(program, banners) {
   program.capacity = capacityIn(space.fit);
   if (isRefused)
     banners.set('capacity', {
-      text: `Capacity ${cutMiddle(visible(wanted), 40)} is no device known here and no size like 15.75GiB; ${program.capacity ? 'using what is recorded' : 'capacity not known'}.`,
+      text:
+        `Capacity ${cutMiddle(visible(wanted), 40)} is no device known here and no size like 15.75GiB; ` +
+        `${program.capacity ? 'using what is recorded' : 'capacity not known'}.`,
     });
   else banners.drop('capacity');
 }
 
 /* The device that is chosen, by its name; null: a size is, or nothing. */
-export const chosenDevice = ({ wanted, isRefused }) => (wanted && !isRefused && parseSize(wanted) == null ? wanted : null);
+export const chosenDevice = ({ wanted, isRefused }) =>
+  wanted && !isRefused && parseSize(wanted) == null ? wanted : null;
 
 /* onChoose(capacity). Out: {node, set()}: shows program.capacity; hidden in spaces of which no device says anything. */
 export function createChooser(program, onChoose) {
@@ -82,7 +85,11 @@ export function createChooser(program, onChoose) {
       const { capacity, wanted, space, isRefused } = program;
       selector.node.hidden = !canChoose(space.space);
       const isSize = parseSize(wanted) != null;
-      const next = { id: wanted, label: !wanted || isRefused ? 'Choose a device' : isSize ? bytes(capacity.bytes) : wanted, count: 2 };
+      const next = {
+        id: wanted,
+        label: !wanted || isRefused ? 'Choose a device' : isSize ? bytes(capacity.bytes) : wanted,
+        count: 2,
+      };
       if (JSON.stringify(next) === last) return;
       last = JSON.stringify(next);
       selector.set(next);
@@ -96,9 +103,7 @@ const AS_RECORDED = 'as recorded';
 function capacityOptions({ devices, filter, wanted, recorded, platform }) {
   const text = filter.toLowerCase();
   const isLike = (...names) => names.some((name) => name.toLowerCase().includes(text));
-  const options = isLike(AS_RECORDED)
-    ? [{ id: '', label: AS_RECORDED, figure: optionFigure(recorded) }]
-    : [];
+  const options = isLike(AS_RECORDED) ? [{ id: '', label: AS_RECORDED, figure: optionFigure(recorded) }] : [];
   for (const size of new Set([filter, filter ? '' : wanted].filter((each) => parseSize(each) != null)))
     options.push({
       id: size.replace(/\s/g, ''),
@@ -108,10 +113,6 @@ function capacityOptions({ devices, filter, wanted, recorded, platform }) {
   const rank = (device) => (device.platform === platform ? 0 : 1);
   for (const device of [...devices].sort((a, b) => rank(a) - rank(b)))
     if (isLike(device.name, device.title))
-      options.push({
-        id: device.name,
-        label: device.title,
-        figure: optionFigure(device.fit),
-      });
+      options.push({ id: device.name, label: device.title, figure: optionFigure(device.fit) });
   return options;
 }

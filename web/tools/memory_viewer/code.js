@@ -44,7 +44,17 @@ const inUrl = (rows, word) => (word === Object.keys(rows)[0] ? '' : word);
 function chooser(label, rows, name, context) {
   const node = el(
     'select',
-    { class: 'small-select', 'aria-label': label, on: { change: () => context.choose({ [name]: inUrl(rows, node.value), ...(name === 'by' ? { node: '', open: '', filter: withoutPlace(context.route.filter) } : {}) }) } },
+    {
+      class: 'small-select',
+      'aria-label': label,
+      on: {
+        change: () =>
+          context.choose({
+            [name]: inUrl(rows, node.value),
+            ...(name === 'by' ? { node: '', open: '', filter: withoutPlace(context.route.filter) } : {}),
+          }),
+      },
+    },
     Object.entries(rows).map(([value, word]) => el('option', { value }, word)),
   );
   return { node, hear: (word) => (node.value = known(rows, word)) };
@@ -55,7 +65,11 @@ function chooser(label, rows, name, context) {
 export function createCode(page, panel, actions) {
   const { context } = page;
   const code = { ...page, panel, actions, read: null, asked: null, question: '', hover: -1, key: 0 };
-  code.choosers = [chooser('Code', WAYS, 'by', context), chooser('Measure', METRICS, 'metric', context), chooser('Picture', PICTURES, 'picture', context)];
+  code.choosers = [
+    chooser('Code', WAYS, 'by', context),
+    chooser('Measure', METRICS, 'metric', context),
+    chooser('Picture', PICTURES, 'picture', context),
+  ];
   code.crumbs = el('nav', { class: 'code-path', 'aria-label': 'Places above' });
   code.legend = el('span', { class: 'code-legend' });
   code.host = el('div', { class: 'code-host' });
@@ -79,10 +93,21 @@ export function createCode(page, panel, actions) {
     { word: 'Icicle or treemap', key: 'k', run: () => byPicture(code) },
     { word: 'By scope or by stack', key: 'e', run: () => byWay(code) },
   ]);
-  panel.setAside(code.legend, el('span', { class: 'map-controls' }, code.choosers.map(({ node }) => node)));
+  panel.setAside(
+    code.legend,
+    el(
+      'span',
+      { class: 'map-controls' },
+      code.choosers.map(({ node }) => node),
+    ),
+  );
   panel.body.append(code.crumbs, code.host);
   code.styled = loadStyle('code.css');
-  const stopTheme = onTheme(() => code.read && Object.values(code.pictures).forEach((picture) => picture.tree.length && picture.recolour(lookOf(code.read))));
+  const stopTheme = onTheme(
+    () =>
+      code.read &&
+      Object.values(code.pictures).forEach((picture) => picture.tree.length && picture.recolour(lookOf(code.read))),
+  );
   return {
     load: () => load(code),
     details: () => detailsOf(code),
@@ -113,7 +138,8 @@ const titleOf = (code) => `Memory ${WAYS[stateOf(code).by]}, ${METRICS[stateOf(c
 
 /* ---- loading ---- */
 
-/* Asks for what the URL says, and draws it once it is there. A place of which much is not listed is asked for itself. */
+/* Asks for what the URL says, and draws it once it is there. A place of which much is not listed is asked for itself.
+ */
 async function load(code) {
   const { program, place, context, panel } = code;
   const { space } = program;
@@ -151,7 +177,8 @@ async function load(code) {
     code.question = '';
     if (!(error instanceof Problem)) throw error;
     /* A filter that cannot be read is explained where it is typed. */
-    if (error.status !== 400 || !params.filter) panel.say(message({ kind: 'error', title: 'The code could not be read.', text: problemText(error) }));
+    if (error.status !== 400 || !params.filter)
+      panel.say(message({ kind: 'error', title: 'The code could not be read.', text: problemText(error) }));
   }
 }
 
@@ -177,14 +204,23 @@ function draw(code, read) {
   const at = Math.max(0, nodeOfId(read, state.node));
   const { data } = read;
   const listed = data.nodes.depth.length - 1;
-  const left = data.left_out.node_count > 0 ? `; ${counted(data.left_out.node_count, 'smaller one')} appear when zoomed` : '';
-  code.panel.setTitle(`Memory ${WAYS[state.by]}`, el('span', { class: 'dim' }, ` ${amount(data.metric, data.matched_total)} · ${counted(listed, 'place')}${left}`));
+  const left =
+    data.left_out.node_count > 0 ? `; ${counted(data.left_out.node_count, 'smaller one')} appear when zoomed` : '';
+  code.panel.setTitle(
+    `Memory ${WAYS[state.by]}`,
+    el('span', { class: 'dim' }, ` ${amount(data.metric, data.matched_total)} · ${counted(listed, 'place')}${left}`),
+  );
   /* The categories have their legend above the strips, which a phone does not show beside the code. */
   fill(code.legend, isPhone() ? legend(categoriesIn(read)) : null);
   /* A place without places inside stays beside its neighbours. */
   const isLeaf = read.tree.end[at] === at + 1;
   const zoom = at > 0 && isLeaf ? read.tree.parent[at] : at;
-  picture.draw(read.tree, lookOf(read), `${titleOf(code)}: ${amount(data.metric, data.matched_total)} in ${counted(listed, 'place')}.`, zoom);
+  picture.draw(
+    read.tree,
+    lookOf(read),
+    `${titleOf(code)}: ${amount(data.metric, data.matched_total)} in ${counted(listed, 'place')}.`,
+    zoom,
+  );
   picture.mark({ hover: -1, pin: at > 0 ? at : -1 });
   drawCrumbs(code, at);
   if (data.matched_total === 0) code.panel.say(message(nothing(state.metric, data)));
@@ -192,8 +228,10 @@ function draw(code, read) {
 }
 
 function nothing(metric, data) {
-  if (data.total_count > 0 && metric === 'padding' && data.total === 0) return { title: 'No padding.', text: 'No buffer that is alive here is larger than its values.' };
-  if (data.total_count > 0) return { title: 'Nothing matches the filter.', text: 'No buffer that is alive here passes it.' };
+  if (data.total_count > 0 && metric === 'padding' && data.total === 0)
+    return { title: 'No padding.', text: 'No buffer that is alive here is larger than its values.' };
+  if (data.total_count > 0)
+    return { title: 'Nothing matches the filter.', text: 'No buffer that is alive here passes it.' };
   return { title: 'Nothing is alive here.', text: 'No buffer takes memory at this moment.' };
 }
 
@@ -222,9 +260,16 @@ function back(code) {
   return true;
 }
 
-const byPicture = ({ context }) => context.choose({ view: 'code', picture: context.route.picture === 'treemap' ? '' : 'treemap' });
+const byPicture = ({ context }) =>
+  context.choose({ view: 'code', picture: context.route.picture === 'treemap' ? '' : 'treemap' });
 const byWay = ({ context }) =>
-  context.choose({ view: 'code', by: context.route.by === 'stack' ? '' : 'stack', node: '', open: '', filter: withoutPlace(context.route.filter) });
+  context.choose({
+    view: 'code',
+    by: context.route.by === 'stack' ? '' : 'stack',
+    node: '',
+    open: '',
+    filter: withoutPlace(context.route.filter),
+  });
 
 /* The layers of the place that is shown stand apart, or as one again. */
 function openLayers(code) {
@@ -265,7 +310,16 @@ function drawCrumbs(code, at) {
     way.length ? button('path-step', () => goTo(code, []), 'all') : null,
     hidden ? [' › ', el('span', { class: 'dim' }, `${counted(hidden, 'place')} …`)] : null,
     way.map((place, index) => (index < hidden ? null : [' › ', crumb(place, index)])),
-    canOpen ? [' ', button('text-button', () => openLayers(code), open ? 'fold the layers' : `show the ${count(last.layers)} layers apart`)] : null,
+    canOpen
+      ? [
+          ' ',
+          button(
+            'text-button',
+            () => openLayers(code),
+            open ? 'fold the layers' : `show the ${count(last.layers)} layers apart`,
+          ),
+        ]
+      : null,
   );
   code.crumbs.hidden = way.length === 0 && !canOpen;
 }
@@ -289,7 +343,14 @@ function detailsOf(code) {
         fact('buffers', count(many)),
         layers > 1 ? fact('layers', count(layers)) : null,
         self > 0 && self < total ? fact('of its own', amount(data.metric, self)) : null,
-        name.file ? fact('source', nameInline(`${name.file}${name.line ? `:${name.line}` : ''}`, 120), ' ', copyButton(`${name.file}${name.line ? `:${name.line}` : ''}`)) : null,
+        name.file
+          ? fact(
+              'source',
+              nameInline(`${name.file}${name.line ? `:${name.line}` : ''}`, 120),
+              ' ',
+              copyButton(`${name.file}${name.line ? `:${name.line}` : ''}`),
+            )
+          : null,
         fact('filter', nameInline(termsOf(wayTo(code.read, at), by, open), 300)),
       ),
       el('p', { class: 'dim' }, 'The other views show only its buffers. Esc goes one step out.'),
@@ -301,7 +362,17 @@ function detailsOf(code) {
 function tableOf(read) {
   const { tree, names, places, data } = read;
   return {
-    columns: [{ key: 'depth', title: 'Depth' }, { key: 'place', title: 'Place' }, { key: data.metric, title: METRICS[data.metric] }, { key: 'buffers', title: 'Buffers' }],
-    rows: places.map((place, node) => ({ depth: tree.depth[node], place: nameOf(names[tree.frame[node]], true), [data.metric]: tree.total[node], buffers: place.count })),
+    columns: [
+      { key: 'depth', title: 'Depth' },
+      { key: 'place', title: 'Place' },
+      { key: data.metric, title: METRICS[data.metric] },
+      { key: 'buffers', title: 'Buffers' },
+    ],
+    rows: places.map((place, node) => ({
+      depth: tree.depth[node],
+      place: nameOf(names[tree.frame[node]], true),
+      [data.metric]: tree.total[node],
+      buffers: place.count,
+    })),
   };
 }

@@ -15,7 +15,8 @@ const LONGEST_TERM = 1500;
 const DIM = CATEGORY_NAMES.length;
 const REST = DIM + 1;
 
-/* data: the answer. What is not listed below a node is one more child of it. Out: {tree, data, names[], place(node)}. */
+/* data: the answer. What is not listed below a node is one more child of it. Out: {tree, data, names[], place(node)}.
+ */
 export function readCode(data) {
   const { nodes } = data;
   const columns = { depth: [], frame: [], total: [], self: [] };
@@ -33,8 +34,21 @@ export function readCode(data) {
     while (open.length && open[open.length - 1].depth >= depth) {
       const { at, depth: own } = open.pop();
       if (nodes.rest[at] <= 0) continue;
-      names.push({ text: `${counted(nodes.rest_count[at], 'smaller buffer')} not drawn`, kind: 'rest', file: null, function: null, line: null });
-      add(own + 1, names.length - 1, nodes.rest[at], nodes.rest[at], { id: nodes.id[at], isRest: true, count: nodes.rest_count[at], layers: 0, category: -1, key: '' });
+      names.push({
+        text: `${counted(nodes.rest_count[at], 'smaller buffer')} not drawn`,
+        kind: 'rest',
+        file: null,
+        function: null,
+        line: null,
+      });
+      add(own + 1, names.length - 1, nodes.rest[at], nodes.rest[at], {
+        id: nodes.id[at],
+        isRest: true,
+        count: nodes.rest_count[at],
+        layers: 0,
+        category: -1,
+        key: '',
+      });
     }
   };
   nodes.depth.forEach((depth, at) => {
@@ -75,7 +89,11 @@ export function nameOf({ text, file, function: inside, line }, isWhole = false) 
 /* ---- the filter ---- */
 
 /* Quotes inside a text stand for any text. */
-const quoted = (text) => text.split('"').map((part) => (part ? `"${part}"` : '')).join('*');
+const quoted = (text) =>
+  text
+    .split('"')
+    .map((part) => (part ? `"${part}"` : ''))
+    .join('*');
 
 /* Terms that keep what lies at this place; opened: the id of layers that stand apart. */
 export function termsOf(way, by, opened) {
@@ -132,7 +150,10 @@ export function placeSentence(read, node) {
   const { data } = read;
   const { name, total, share, count: many } = factsOf(read, node);
   const value = data.metric === 'byte_steps' ? amount(data.metric, total) : spokenBytes(total);
-  return `${nameOf(name).slice(0, 200)}, ${value}, ${share.replace(' %', ' percent').replace('<', 'under')}, ${counted(many, 'buffer')}.`;
+  return (
+    `${nameOf(name).slice(0, 200)}, ${value}, ${share.replace(' %', ' percent').replace('<', 'under')}, ` +
+    `${counted(many, 'buffer')}.`
+  );
 }
 
 /* ---- colours ---- */

@@ -2,7 +2,19 @@
  * columns.js: how the table of buffers, one by one or in groups that open, draws the columns that the answer names; and
  * its footer. */
 
-import { baseName, bytes, bytesIn, bytesInColumn, count, counted, expansion, percent, sourceLine, splitShape, unitOf } from '../../lib/format.js';
+import {
+  baseName,
+  bytes,
+  bytesIn,
+  bytesInColumn,
+  count,
+  counted,
+  expansion,
+  percent,
+  sourceLine,
+  splitShape,
+  unitOf,
+} from '../../lib/format.js';
 import { el, figure, name, titled } from '../../lib/dom.js';
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { inUnit, roomFor, tableColumns, TWIST_REM } from '../../widgets/table_columns.js';
@@ -32,7 +44,10 @@ const whose = ({ category, confidence }) => [
 function padding(row) {
   if (row.unpadded_bytes == null) return dim('not known');
   if (row.padding_bytes === 0) return '–';
-  return [figure(row.padding_bytes), expansion(row.expansion) ? el('span', { class: 'dim figure' }, ` ${expansion(row.expansion)}`) : null];
+  return [
+    figure(row.padding_bytes),
+    expansion(row.expansion) ? el('span', { class: 'dim figure' }, ` ${expansion(row.expansion)}`) : null,
+  ];
 }
 
 const wholeSource = (row) => (row.source_line ? `${row.source_file}:${row.source_line}` : (row.source_file ?? ''));
@@ -82,7 +97,10 @@ const ownOf = (unit) => ({
 /* "layer_{i}/mlp/dot_general"; on hover with what was taken away, and of how many layers it is. */
 function labelCell(row) {
   const layers = row.layer_count ? `, ${counted(row.layer_count, 'layer')}` : '';
-  return titled(row.scope ? name(row.label) : dim(row.label || wordsOf('whose').none), `${row.scope || wordsOf('whose').none}${layers}`);
+  return titled(
+    row.scope ? name(row.label) : dim(row.label || wordsOf('whose').none),
+    `${row.scope || wordsOf('whose').none}${layers}`,
+  );
 }
 
 function keyCell(row, by) {
@@ -98,7 +116,10 @@ function keyCell(row, by) {
 function amount(row) {
   if (!row.isGroup) return '';
   const isAlike = row.count * row.largest_bytes === row.bytes;
-  return [el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0${isAlike ? '' : '≤\u00a0'}`), figure(row.largest_bytes)];
+  return [
+    el('span', { class: 'figure' }, `${count(row.count)} ×\u00a0${isAlike ? '' : '≤\u00a0'}`),
+    figure(row.largest_bytes),
+  ];
 }
 
 /* Left out of groups until the reader turns them on. */
@@ -117,25 +138,65 @@ const LITTLE = 0.01;
 function groupColumns(buffers, { columns: said, groups }, unit, by) {
   const { word } = wordsOf(by);
   const [amounts, ...others] = tableColumns(said, {
-    count: { width: 9, card: 'line', explainGroup: 'group_row', cell: amount, copy: ['count', (row) => (row.isGroup ? row.count : 1)] },
+    count: {
+      width: 9,
+      card: 'line',
+      explainGroup: 'group_row',
+      cell: amount,
+      copy: ['count', (row) => (row.isGroup ? row.count : 1)],
+    },
     size: { in: unit },
     saves: { in: unit, cell: saves(unit) },
     pad: { cell: (row) => (row.padding_bytes ? figure(row.padding_bytes) : '–') },
   });
   const ofAll = [
-    { key: 'share', title: 'Share', sortKey: null, cell: (row) => el('span', { class: 'figure' }, percent(row.share_percent, 100)), copy: ['share_percent', (row) => row.share_percent] },
-    { key: 'cat', sortKey: null, cell: (row) => (row.category ? whose(row) : dim('several')), copy: ['category', (row) => row.category] },
+    {
+      key: 'share',
+      title: 'Share',
+      sortKey: null,
+      cell: (row) => el('span', { class: 'figure' }, percent(row.share_percent, 100)),
+      copy: ['share_percent', (row) => row.share_percent],
+    },
+    {
+      key: 'cat',
+      sortKey: null,
+      cell: (row) => (row.category ? whose(row) : dim('several')),
+      copy: ['category', (row) => row.category],
+    },
     { key: 'pattern', sortKey: null, cell: patterns, copy: ['patterns', (row) => row.patterns] },
   ];
   if (by === 'whose') {
     ofAll.push(
-      { key: 'shape', sortKey: null, cell: (row) => (row.shape ? name(row.shape) : dim('–')), copy: ['shape', (row) => row.shape] },
-      { key: 'line', sortKey: null, cell: (row) => (row.source ? titled(name(baseName(row.source)), row.source) : dim(row.kind === 'parameter' ? 'argument' : '–')), copy: ['source', (row) => row.source] },
+      {
+        key: 'shape',
+        sortKey: null,
+        cell: (row) => (row.shape ? name(row.shape) : dim('–')),
+        copy: ['shape', (row) => row.shape],
+      },
+      {
+        key: 'line',
+        sortKey: null,
+        cell: (row) =>
+          row.source
+            ? titled(name(baseName(row.source)), row.source)
+            : dim(row.kind === 'parameter' ? 'argument' : '–'),
+        copy: ['source', (row) => row.source],
+      },
     );
   }
-  const wide = { name: roomFor(groups.map(({ label }) => label)) + TWIST_REM, shape: roomFor(groups.map(({ shape }) => shape)), line: roomFor(groups.map(({ source }) => baseName(source))) };
+  const wide = {
+    name: roomFor(groups.map(({ label }) => label)) + TWIST_REM,
+    shape: roomFor(groups.map(({ shape }) => shape)),
+    line: roomFor(groups.map(({ source }) => baseName(source))),
+  };
   const isTight = total(groups, 'padding_bytes') < LITTLE * total(groups, 'bytes');
-  const key = { key: 'name', title: `${word[0].toUpperCase()}${word.slice(1)}`, sortKey: 'name', cell: (row) => keyCell(row, by), copy: ['key', (row) => row.key] };
+  const key = {
+    key: 'name',
+    title: `${word[0].toUpperCase()}${word.slice(1)}`,
+    sortKey: 'name',
+    cell: (row) => keyCell(row, by),
+    copy: ['key', (row) => row.key],
+  };
   const columns = buffers.map((column) => {
     const own = [key, ...ofAll, ...others].find((each) => each.key === column.key);
     return {
@@ -143,7 +204,8 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
       title: own?.title ?? column.title,
       sortKey: own?.sortKey ?? null,
       explainGroup: column.explainGroup ?? 'group_row',
-      isHidden: column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key || (column.key === 'pad' && isTight),
+      isHidden:
+        column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key || (column.key === 'pad' && isTight),
       min: column.key === 'name' ? 16 : column.min,
       ...(by === 'whose' ? { ...WIDTHS[column.key], wide: wide[column.key] } : null),
       cell: (row) => (row.isGroup ? (own?.cell(row) ?? '') : column.cell(row)),
@@ -154,13 +216,17 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
 }
 
 /* Savings are of the peak, also where the rows are of another moment. */
-const ofPeak = (column) => (column.key === 'saves' ? { ...column, title: column.title.replace('Saves', 'Saves at peak'), width: 10 } : column);
+const ofPeak = (column) =>
+  column.key === 'saves' ? { ...column, title: column.title.replace('Saves', 'Saves at peak'), width: 10 } : column;
 
 /* Columns of an answer `buffers`, or of an answer `groups` by that way; isPeak: at the peak, or of no moment. */
 export function columnsOf(data, by = '', isPeak = true) {
   const unit = unitOf(data.largest_bytes || data.total_bytes);
   const columns = tableColumns(by ? data.member_columns : data.columns, ownOf(unit));
-  const buffers = data.step == null ? columns : columns.flatMap((column) => (column.key === 'size' ? [column, shareColumn(data)] : [column]));
+  const buffers =
+    data.step == null
+      ? columns
+      : columns.flatMap((column) => (column.key === 'size' ? [column, shareColumn(data)] : [column]));
   const all = by ? groupColumns(buffers, data, unit, by) : buffers;
   return isPeak ? all : all.map(ofPeak);
 }
@@ -182,9 +248,15 @@ export function footOf(answer, { filter, within }) {
     rest: rest > 0 && {
       /* Savings are no parts of a sum. */
       values: { saves: '', size: inUnit(answer.total_bytes - answer.matched_bytes, unit) },
-      text: `${counted(rest, 'buffer')} ${within ? `outside of the rectangle${filter ? ' or the filter' : ''}` : 'that the filter leaves out'}`,
+      text: `${counted(rest, 'buffer')} ${
+        within ? `outside of the ` + `rectangle${filter ? ' or the filter' : ''}` : 'that the filter leaves out'
+      }`,
     },
     /* By keys: `i` in the table. */
-    text: el('button', { type: 'button', class: 'explained', tabindex: '-1', 'data-explain': 'table' }, footText(answer)),
+    text: el(
+      'button',
+      { type: 'button', class: 'explained', tabindex: '-1', 'data-explain': 'table' },
+      footText(answer),
+    ),
   };
 }

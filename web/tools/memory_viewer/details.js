@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * details.js: what the details pane says about a buffer, a merged bar, and the page while nothing is hovered or pinned. */
+ * details.js: what the details pane says about a buffer, a merged bar, and the page while nothing is hovered or pinned.
+ * */
 
 import { count, counted, percent, splitShape, visible } from '../../lib/format.js';
 import { el, nameInline } from '../../lib/dom.js';
@@ -9,8 +10,7 @@ import { copyButton, fact, facts, lifeBar, stackList } from '../../widgets/detai
 import { kindWord, mergedText, paddingText } from './text.js';
 
 function stack(record) {
-  if (record.stack === undefined)
-    return el('p', { class: 'dim' }, record.source_file ? 'reading the stack …' : '');
+  if (record.stack === undefined) return el('p', { class: 'dim' }, record.source_file ? 'reading the stack …' : '');
   return stackList(record.stack);
 }
 
@@ -21,11 +21,13 @@ function life(record, space) {
   const word = space.step_unit === 'schedule' ? 'schedule positions' : 'steps';
   if (record.is_indefinite) {
     return [
-      aliveButton(record, space.step_count ? `the whole program, ${word} 0 to ${count(space.step_count)}` : 'the whole program'),
+      aliveButton(
+        record,
+        space.step_count ? `the whole program, ${word} 0 to ${count(space.step_count)}` : 'the whole program',
+      ),
     ];
   }
-  if (record.born_step == null)
-    return record.stack === undefined && record.shape === undefined ? [] : ['not known'];
+  if (record.born_step == null) return record.stack === undefined && record.shape === undefined ? [] : ['not known'];
   const dies = record.dies_step ?? space.step_count;
   return [
     aliveButton(record, `${word} ${count(record.born_step)} to ${count(dies)} of ${count(space.step_count)}`),
@@ -49,16 +51,19 @@ function whose(record) {
 /* What the peak falls by without it, in the core's words; the row knows the figure alone. */
 function saves({ id, saves_bytes: value, saving }) {
   if (value === undefined) return null;
-  return fact('saves', explained(`saves:${id}`, value), el('span', { class: 'dim' }, ' · bound'), saving && el('p', { class: 'saving-says', 'data-explain': `saves:${id}` }, saving.sentence));
+  return fact(
+    'saves',
+    explained(`saves:${id}`, value),
+    el('span', { class: 'dim' }, ' · bound'),
+    saving && el('p', { class: 'saving-says', 'data-explain': `saves:${id}` }, saving.sentence),
+  );
 }
 
 /* links: what made it and what reads it, as walk.js has it. */
 export function bufferDetails(record, space, isPinned, links = null) {
   const [shape, layout] = splitShape(visible(record.shape ?? ''));
   const share =
-    record.share_of_peak != null
-      ? percent(record.share_of_peak, 1)
-      : percent(record.bytes, space.peak_bytes);
+    record.share_of_peak != null ? percent(record.share_of_peak, 1) : percent(record.bytes, space.peak_bytes);
   return {
     heading: isPinned ? 'Pinned buffer' : 'Buffer',
     subject: record.name || `buffer ${record.id}`,
@@ -66,14 +71,25 @@ export function bufferDetails(record, space, isPinned, links = null) {
     isPinned,
     parts: [
       facts(
-        fact('size', el('strong', {}, explained(`size:${record.id}`, record.bytes)), ' · ', explained(`share:${record.id}`, record.bytes, share), ' of the peak'),
+        fact(
+          'size',
+          el('strong', {}, explained(`size:${record.id}`, record.bytes)),
+          ' · ',
+          explained(`share:${record.id}`, record.bytes, share),
+          ' of the peak',
+        ),
         fact(
           'unpadded',
           record.unpadded_bytes == null
             ? el('span', { class: 'dim' }, 'not known')
             : explained(`unpadded:${record.id}`, record.unpadded_bytes),
         ),
-        fact('padding', record.padding_bytes > 0 ? explained(`padding:${record.id}`, record.padding_bytes, paddingText(record)) : paddingText(record)),
+        fact(
+          'padding',
+          record.padding_bytes > 0
+            ? explained(`padding:${record.id}`, record.padding_bytes, paddingText(record))
+            : paddingText(record),
+        ),
         saves(record),
         sourceFact(record),
         fact('shape', shape && nameInline(shape, 200)),
@@ -83,9 +99,7 @@ export function bufferDetails(record, space, isPinned, links = null) {
         fact(
           'kind',
           record.kind && wordButton(`kind:${record.id}`, kindWord(record.kind)),
-          record.parameter_number != null
-            ? ` ${count(record.parameter_number)}`
-            : '',
+          record.parameter_number != null ? ` ${count(record.parameter_number)}` : '',
         ),
         fact('opcode', record.opcode && nameInline(record.opcode)),
         fact('op name', record.op_name && nameInline(record.op_name, 300)),
@@ -100,15 +114,14 @@ export function bufferDetails(record, space, isPinned, links = null) {
           ],
         ),
         fact('computation', record.computation && nameInline(record.computation, 80)),
-        fact(
-          'shared with',
-          record.shared_with?.length ? counted(record.shared_with.length, 'other buffer') : '',
-        ),
+        fact('shared with', record.shared_with?.length ? counted(record.shared_with.length, 'other buffer') : ''),
         fact('buffer id', record.id),
       ),
       links,
       stack(record),
-      isPinned ? el('p', { class: 'dim' }, 'A click on a figure explains it. Esc unpins.') : el('p', { class: 'dim' }, 'Click pins it.'),
+      isPinned
+        ? el('p', { class: 'dim' }, 'A click on a figure explains it. Esc unpins.')
+        : el('p', { class: 'dim' }, 'Click pins it.'),
     ],
   };
 }
@@ -125,7 +138,8 @@ export function mergedDetails(bar, space) {
       el(
         'p',
         { class: 'dim' },
-        'Each is too narrow for its own bar, so they are drawn as one, with two notches. Sums and the table count each of them.',
+        'Each is too narrow for its own bar, so they are drawn as one, with two notches. Sums and the table count ' +
+          'each of them.',
       ),
     ],
   };
@@ -161,7 +175,8 @@ export function pageDetails(space) {
     el(
       'p',
       {},
-      'The picture shows each buffer as a stripe from birth to death. The strips below show every buffer that is live at the peak; the width is its size. The hatched part is padding: bytes that hold no data.',
+      'The picture shows each buffer as a stripe from birth to death. The strips below show every buffer that is live ' +
+        'at the peak; the width is its size. The hatched part is padding: bytes that hold no data.',
     ),
     el('dl', { class: 'keys' }, KEYS.map(([key, does]) => [el('dt', {}, key), el('dd', {}, does)]).flat()),
   ];

@@ -19,7 +19,9 @@ export function noHlo(notes = [], profile = '') {
     return {
       kind: 'error',
       title: 'The trace was cut short.',
-      text: `The part that was written contains no program: ${literal(cut.text).replace(/[.]?$/, '.')} Record it again with fewer steps.`,
+      text:
+        `The part that was written contains no program: ${literal(cut.text).replace(/[.]?$/, '.')} Record it ` +
+        `again with fewer steps.`,
     };
   return {
     title: 'No HLO in this session.',
@@ -44,7 +46,8 @@ export function noAssignment(module, arrays = null) {
   return {
     title: 'No buffer assignment in this module.',
     text:
-      `${arrays ? `${literal(arrays.sentence)} ` : ''}The file holds the HLO only${stage}, so sizes and positions in memory ` +
+      `${arrays ? `${literal(arrays.sentence)} ` : ''}The file holds the HLO only${stage}, so sizes and positions in ` +
+      `memory ` +
       `are not in it. A dump of the compiled program has them: ${DUMP}, then open its \`after_optimizations.hlo.pb\`.`,
   };
 }
@@ -59,15 +62,15 @@ export function noSpaces(module) {
 export function unreadableModule(module, total = 2) {
   const { error } = module;
   const at =
-    error.offset_bytes == null
-      ? ''
-      : ` (byte ${count(error.offset_bytes)} of \`${short(module.file ?? '')}\`)`;
+    error.offset_bytes == null ? '' : ` (byte ${count(error.offset_bytes)} of \`${short(module.file ?? '')}\`)`;
   return {
     kind: 'error',
     title: `${short(module.name)} cannot be read.`,
     text:
       `${capital(short(error.reason ?? error.code))}${at}.` +
-      (total > 1 ? ' The other modules of this session still work: choose one in the bar above.' : ' Write or copy the file again; the page then says that it changed.'),
+      (total > 1
+        ? ' The other modules of this session still work: choose one in the bar above.'
+        : ' Write or copy the file again; the page then says that it changed.'),
   };
 }
 
@@ -86,7 +89,9 @@ export function noPositions(space) {
   if (space.temporary_bytes === 0) {
     return {
       title: 'Nothing is allocated or freed.',
-      text: `Everything in ${literal(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start to end.`,
+      text:
+        `Everything in ${literal(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start ` +
+        `to end.`,
     };
   }
   return {
@@ -120,7 +125,11 @@ export function noPadding(buffers, where) {
 export function noneWithin(buffers, filter) {
   return {
     title: filter ? 'Nothing in the rectangle matches the filter.' : 'Nothing lies in the rectangle.',
-    text: `${buffers === 1 ? 'The one buffer of this memory space is' : `All ${count(buffers)} buffers of this memory space are`} outside of ${filter ? 'the rectangle or the filter' : 'it'}. Esc removes the rectangle.`,
+    text: `${
+      buffers === 1
+        ? 'The one buffer of this memory space is'
+        : `All ${count(buffers)} buffers of this ` + `memory space are`
+    } outside of ${filter ? 'the rectangle or the filter' : 'it'}. Esc removes the rectangle.`,
   };
 }
 

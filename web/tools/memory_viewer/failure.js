@@ -15,13 +15,20 @@ export const spaceWord = (failure) => {
 /* Classes of memory that are the device's own: space 0 of a plan. */
 const DEVICE = ['hbm', 'gpu', null];
 
-/* The class tells device memory from that of a kernel; of other classes the text's word, else the class, is the space. */
+/* The class tells device memory from that of a kernel; of other classes the text's word, else the class, is the space.
+ */
 const isOfSpace = ({ memory_class: kind, memory_space: name }, space) =>
   DEVICE.includes(kind) ? space.space === 0 : (name ?? kind) === space.name.toLowerCase();
 
 /* {needed, limit: {bytes, word} | null, over, overText}: figures of the text, null where it gives none. */
 export function figuresOf(failure) {
-  const { needed_bytes: needed, limit_bytes: limit, limit_phrase: word, over_bytes: over, over_text: overText } = failure;
+  const {
+    needed_bytes: needed,
+    limit_bytes: limit,
+    limit_phrase: word,
+    over_bytes: over,
+    over_text: overText,
+  } = failure;
   return { needed, limit: limit == null ? null : { bytes: limit, word }, over, overText };
 }
 
@@ -34,7 +41,8 @@ function isSaidByPlan(failure, { space, wanted, module }) {
   return Boolean(wanted) || (space.fit.word === 'over' && !isOfText(space));
 }
 
-/* The first sentence, or null where the plan says it. program: the name of the only program of the session, else null. */
+/* The first sentence, or null where the plan says it. program: the name of the only program of the session, else null.
+ */
 export function failureParts({ failure, program = null }, view) {
   if (!failure || isSaidByPlan(failure, view)) return null;
   const { needed, limit, over, overText } = figuresOf(failure);
@@ -52,7 +60,12 @@ export function failureParts({ failure, program = null }, view) {
   ];
   if (limit) parts.push(', ', { bytes: limit.bytes, text: texts[1], explain: 'failure:limit' }, ` ${limit.word}`);
   if (over != null)
-    parts.push(limit ? ': ' : ', ', { bytes: over, text: `over by ${overText}`, role: 'over', explain: 'failure:over' });
+    parts.push(limit ? ': ' : ', ', {
+      bytes: over,
+      text: `over by ${overText}`,
+      role: 'over',
+      explain: 'failure:over',
+    });
   return [...parts, '.'];
 }
 

@@ -29,7 +29,10 @@ export const wayOf = (group) => (WAYS.find(([inUrl]) => inUrl === group) ?? WAYS
 export const isWay = (group) => WAYS.some(([inUrl]) => inUrl === group);
 
 /* Words for the palette: what each choice does. */
-export const GROUP_CHOICES = WAYS.map(([inUrl, way, word]) => [inUrl, way ? `group buffers by ${word}` : 'list buffers one by one']);
+export const GROUP_CHOICES = WAYS.map(([inUrl, way, word]) => [
+  inUrl,
+  way ? `group buffers by ${word}` : 'list buffers one by one',
+]);
 
 /* Buffers one by one, without groups. */
 export const isByOne = (group) => wayOf(group) === '';

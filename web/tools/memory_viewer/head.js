@@ -23,7 +23,14 @@ function figureList(rows, className, label) {
         { title: row.hint },
         el('span', { class: 'dim' }, `${row.word} `),
         explained(row.explain ?? `part:${row.word}`, row.bytes, bytes(row.bytes), 'strong'),
-        row.after ? el('span', { class: 'dim' }, ' ', el('button', { type: 'button', class: 'explained', 'data-explain': `part:${row.word}` }, row.after)) : null,
+        row.after
+          ? el(
+              'span',
+              { class: 'dim' },
+              ' ',
+              el('button', { type: 'button', class: 'explained', 'data-explain': `part:${row.word}` }, row.after),
+            )
+          : null,
       ),
     ),
   );
@@ -66,9 +73,7 @@ function capacityWords({ capacity, space, wanted }) {
       '.',
     ];
   }
-  return wanted && !canChoose(space.space)
-    ? [`The chosen capacity says nothing about ${visible(space.name)}.`]
-    : [];
+  return wanted && !canChoose(space.space) ? [`The chosen capacity says nothing about ${visible(space.name)}.`] : [];
 }
 
 /* What failed, and where its reason stands; null where the plan says it. */
@@ -79,7 +84,8 @@ function failureNodes(view, said) {
 
 const whyLink = ({ failure, why }) => failure && el('a', { class: 'see-why', href: why }, 'See why');
 
-/* chooser: {node, set()}; onWhatif(): what would be saved by changes is asked for; said: {notes, errorTexts, failure, program, why}, `why` the address of the OOM page.
+/* chooser: {node, set()}; onWhatif(): what would be saved by changes is asked for; said: {notes, errorTexts, failure,
+   program, why}, `why` the address of the OOM page.
  * Out: {node, finding, setAdvice(nodes), show({module, space, capacity, wanted, said}), say(sentence, said)}. */
 export function createHead(chooser, onWhatif) {
   const source = el('span', { class: 'capacity-source' });
@@ -136,10 +142,16 @@ export function createHead(chooser, onWhatif) {
       node.classList.toggle('is-undecided', !capacity);
       /* Where it is not known the choice is the next act; else it comes after what filled the memory. What is
        * focused is not moved. */
-      if (!capacityLine.contains(document.activeElement)) more.insertBefore(capacityLine, capacity ? null : more.firstChild);
+      if (!capacityLine.contains(document.activeElement))
+        more.insertBefore(capacityLine, capacity ? null : more.firstChild);
       fill(texts, errorTexts(said.errorTexts));
       unfold.hidden = false;
-      fill(aside, whyLink(said), button('see-why', onWhatif, 'What if…', { title: 'Changes, and what each would save (v)' }), notesButton(said.notes));
+      fill(
+        aside,
+        whyLink(said),
+        button('see-why', onWhatif, 'What if…', { title: 'Changes, and what each would save (v)' }),
+        notesButton(said.notes),
+      );
       fill(found, nodesOf(culpritParts(space)));
       fill(lost, figureList(waste(space), 'waste', 'Of the total'));
       fill(parts, figureList(madeOf(space), 'sum', 'What the total is made of'));

@@ -21,7 +21,8 @@ const GESTURES = [
   ['click a legend word', 'shows only that category; Ctrl click adds it'],
 ];
 
-/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), nextPicture(), editRules(), whatIf(drawer), writeNote(), keepBeside(). Rows for the registry of keys.js. */
+/* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), nextPicture(), editRules(),
+   whatIf(drawer), writeNote(), keepBeside(). Rows for the registry of keys.js. */
 export function viewerKeys({ program, context, place, pinned, map, table }, acts) {
   const hasSpace = () => Boolean(program.space);
   const by = (steps) => (event) => {
@@ -61,8 +62,17 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
     { keys: ['M'], does: 'window: begin at the moment; again: end there; third clears', run: () => place.markWindow() },
     { keys: ['o'], does: 'offsets of the window: type them', run: () => void acts.editOffsets() },
     { keys: ['T'], does: 'write a note at the moment', run: () => acts.writeNote() },
-    { keys: ['B'], does: 'keep the pin as A and compare the next pin with it; again: stop comparing', run: () => acts.keepBeside(), isOn: () => pinned() != null },
-    { keys: ['u'], does: 'unpadded curve on or off', run: () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' }) },
+    {
+      keys: ['B'],
+      does: 'keep the pin as A and compare the next pin with it; again: stop comparing',
+      run: () => acts.keepBeside(),
+      isOn: () => pinned() != null,
+    },
+    {
+      keys: ['u'],
+      does: 'unpadded curve on or off',
+      run: () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' }),
+    },
     { keys: ['n'], does: 'next match on the map', run: () => map.search(1) },
     { keys: ['N'], does: 'previous match on the map', run: () => map.search(-1) },
     { keys: ['c'], does: 'next colour of the map: category, size, padding, age, source', run: () => map.nextColour() },
@@ -74,25 +84,45 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
       does: `to the ${word}`,
       run: () => acts.toPanel(at),
     })),
-    { keys: ['b'], does: 'buffers in groups, or one by one', run: () => context.choose(groupedBy(folded(context.route.group), context.route)) },
+    {
+      keys: ['b'],
+      does: 'buffers in groups, or one by one',
+      run: () => context.choose(groupedBy(folded(context.route.group), context.route)),
+    },
     { keys: ['t'], does: 'the picture by buffer, by category, or as one', run: () => acts.nextPicture() },
     { keys: ['z'], does: 'the panel with the focus, else the table, large or as it was', run: () => acts.enlarge() },
-    { keys: ['K'], does: 'keep the picture in view while the page scrolls; again: no longer', run: () => context.choose({ keep: context.route.keep ? '' : '1' }) },
+    {
+      keys: ['K'],
+      does: 'keep the picture in view while the page scrolls; again: no longer',
+      run: () => context.choose({ keep: context.route.keep ? '' : '1' }),
+    },
     { keys: ['v'], does: 'what if: changes, and what each would save', run: () => acts.whatIf('whatif') },
     { keys: [], does: 'fit: the changes that would make it fit', run: () => acts.whatIf('fit') },
     { keys: [], does: 'category rules of your own', run: () => acts.editRules() },
-    ...GROUP_CHOICES.map(([group, does]) => ({
-      does,
-      run: () => context.choose(groupedBy(group, context.route)),
-    })),
+    ...GROUP_CHOICES.map(([group, does]) => ({ does, run: () => context.choose(groupedBy(group, context.route)) })),
     { keys: ['.'], does: 'next buffer in this order', run: () => acts.byBuffer(1) },
-    { keys: ['<'], does: 'to the largest buffer that the pinned one was made of', run: () => acts.toOperand(), isOn: () => pinned() != null },
-    { keys: ['>'], does: 'to the largest buffer that is made of the pinned one', run: () => acts.toReader(), isOn: () => pinned() != null },
+    {
+      keys: ['<'],
+      does: 'to the largest buffer that the pinned one was made of',
+      run: () => acts.toOperand(),
+      isOn: () => pinned() != null,
+    },
+    {
+      keys: ['>'],
+      does: 'to the largest buffer that is made of the pinned one',
+      run: () => acts.toReader(),
+      isOn: () => pinned() != null,
+    },
     { keys: ['5'], does: 'to the code', run: () => acts.toCode() },
     { keys: ['6'], does: 'to the patterns', run: () => acts.toPatterns() },
     { keys: ['k'], does: 'code: icicle or treemap', run: () => acts.byPicture() },
     { keys: ['e'], does: 'code: by scope or by source stack', run: () => acts.byWay() },
-    { keys: ['l'], does: 'code: layers apart or folded', run: () => acts.openLayers(), isOn: () => context.route.view === 'code' },
+    {
+      keys: ['l'],
+      does: 'code: layers apart or folded',
+      run: () => acts.openLayers(),
+      isOn: () => context.route.view === 'code',
+    },
   ];
   rows.push(...GESTURES.map(([gesture, does]) => ({ keys: [], gesture, does, run: () => false })));
   return rows.map((row) => ({ ...row, isOn: () => hasSpace() && (row.isOn?.() ?? true) }));

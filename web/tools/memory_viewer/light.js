@@ -20,7 +20,12 @@ import { windowWords } from './text.js';
 
 const PANE_AFTER_MS = 40;
 /* What takes the focus in a panel: the first of these that is there. */
-const STOPS = ['[role="slider"]', '[role="listbox"]:not(.filter-list)', ':is([role="grid"], [role="treegrid"]) tbody [tabindex="0"]', '.menu-dots'];
+const STOPS = [
+  '[role="slider"]',
+  '[role="listbox"]:not(.filter-list)',
+  ':is([role="grid"], [role="treegrid"]) tbody [tabindex="0"]',
+  '.menu-dots',
+];
 const groupParts = lazy(() => import('./pinned_group.js'));
 
 /* What the URL pins: a buffer, or a group of the table. What is in no strip and no row is asked for by itself; what is
@@ -69,10 +74,13 @@ export function toPanel(view, at) {
   if (panel.hidden) return false;
   if (PANELS[at] === 'curve' && pictureOf(view.context.route) === 'offsets') nextPicture(view);
   if (PANELS[at] === 'map' && pictureOf(view.context.route) !== 'offsets') view.context.choose({ stack: 'offsets' });
-  if (PANELS[at] === 'table' && ['code', 'patterns'].includes(view.context.route.view)) view.context.choose({ view: '' });
+  if (PANELS[at] === 'table' && ['code', 'patterns'].includes(view.context.route.view))
+    view.context.choose({ view: '' });
   const isSeen = (node) => node?.checkVisibility?.() ?? true;
   const focus = () => {
-    STOPS.map((each) => panel.querySelector(each)).find((node) => node && isSeen(node))?.focus();
+    STOPS.map((each) => panel.querySelector(each))
+      .find((node) => node && isSeen(node))
+      ?.focus();
     panel.scrollIntoView({ block: 'nearest' });
   };
   /* The map may still be on its way. */
@@ -101,7 +109,7 @@ export function lightUp(view) {
   view.table.mark(hovered, pin);
   view.map.mark(hovered, pin, group);
   view.curve.setLit(litIds(view, hovered, pin, group));
-  view.curve.showSpans(hovered ?? pin ? spansOf(view, hovered ?? pin) : (view.window.now?.line.spans ?? []));
+  view.curve.showSpans((hovered ?? pin) ? spansOf(view, hovered ?? pin) : (view.window.now?.line.spans ?? []));
   view.curve.setNext(nextPeakOf(view, hovered ?? pin));
   if (hovered != null) view.records.want(hovered);
   view.takeBack?.();
@@ -117,7 +125,12 @@ function litIds(view, hovered, pin, group) {
   const { beside = null } = view;
   if (view.litOf !== of || view.litNow !== group?.now || view.litBeside !== beside) {
     const all = [...(group ? group.all.rows.map(({ id }) => id) : [pin]), ...(beside ? [beside.id] : [])];
-    Object.assign(view, { litOf: of, litNow: group?.now, litBeside: beside, litPinned: of == null ? null : new Set(all) });
+    Object.assign(view, {
+      litOf: of,
+      litNow: group?.now,
+      litBeside: beside,
+      litPinned: of == null ? null : new Set(all),
+    });
   }
   return { hovered: hovered == null || hovered === pin ? null : new Set([hovered]), pinned: view.litPinned };
 }
@@ -131,18 +144,49 @@ function showDetails(view, id, hover, isPinned) {
   const group = isPinned ? groupOf(view) : null;
   const merged = id == null && hover ? view.strips.barOfKey(hover) : null;
   if (group)
-    groupParts.with((parts) => view.inPane === mine && details.show(withWhatif(view, parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row)), group.now.glob)));
-  else if (record) details.show(withWhatif(view, bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null), isPinned && record.glob, isPinned && besidePart(view, record)));
+    groupParts.with(
+      (parts) =>
+        view.inPane === mine &&
+        details.show(
+          withWhatif(
+            view,
+            parts.groupDetails(group, view.program.space, view.place, (row) => pinItem(view, row)),
+            group.now.glob,
+          ),
+        ),
+    );
+  else if (record)
+    details.show(
+      withWhatif(
+        view,
+        bufferDetails(record, view.program.space, isPinned, isPinned ? view.walk.parts(record) : null),
+        isPinned && record.glob,
+        isPinned && besidePart(view, record),
+      ),
+    );
   else if (merged) details.show(mergedDetails(merged, view.program.space));
   else details.show(view.window.now?.details() ?? view.code.part.now?.details() ?? pageDetails(view.program.space));
 }
 
-/* What is pinned in the device's memory can be changed, if a change can name it. pair: what it is compared with, or null. */
+/* What is pinned in the device's memory can be changed, if a change can name it. pair: what it is compared with, or
+   null. */
 function withWhatif(view, shown, glob, pair = null) {
   const before = pair ? [pair] : [];
   if (!glob || view.program.space.space !== 0) return { ...shown, parts: [...before, ...shown.parts] };
   const [facts, ...rest] = shown.parts;
-  return { ...shown, parts: [...before, facts, el('p', {}, button('text-button', () => openWhatif(view, { glob }), 'What if…')), ...rest] };
+  return {
+    ...shown,
+    parts: [
+      ...before,
+      facts,
+      el(
+        'p',
+        {},
+        button('text-button', () => openWhatif(view, { glob }), 'What if…'),
+      ),
+      ...rest,
+    ],
+  };
 }
 
 /* Steps in which a buffer, or one of a pinned group, lives. */
@@ -209,7 +253,9 @@ export async function editOffsets(view) {
   if (to <= from) return;
   const window = () => place.shownWindow ?? [from, to - 1];
   const take = (offsets) => (offsets || place.window) && place.setWindow(window(), offsets);
-  await view.window.with(({ line }) => line.editOffsets(place.offsets, `Offsets of ${windowWords(space, window())}`, take));
+  await view.window.with(({ line }) =>
+    line.editOffsets(place.offsets, `Offsets of ${windowWords(space, window())}`, take),
+  );
 }
 
 /* The next buffer in the order of the table. */

@@ -35,17 +35,23 @@ export function asker(place, signal, summary = null) {
 }
 
 /* The space that is opened where the URL names none: the one of which too much is needed, else the largest. Why the
- * program failed comes first, and a VMEM of 16 MiB that is over would never be the largest. As the capacity stands in the
- * URL or in the files, a link opens the same space everywhere. */
+ * program failed comes first, and a VMEM of 16 MiB that is over would never be the largest. As the capacity stands in
+ * the URL or in the files, a link opens the same space everywhere. */
 export function usualSpace(spaces, isOver) {
   return spaces.find(isOver) ?? spaces[0] ?? null;
 }
 
 /* Each category's bytes at the steps, from the bottom; null: not asked for. */
 const stackOf = (stack) =>
-  stack?.map(({ category, bytes }) => ({ name: category, word: categoryWords(category), values: bytes, fill: () => categoryFill(category) })) ?? null;
+  stack?.map(({ category, bytes }) => ({
+    name: category,
+    word: categoryWords(category),
+    values: bytes,
+    fill: () => categoryFill(category),
+  })) ?? null;
 
-/* Pure: the curve of an answer as the widget wants it. `to` of the answer is the step behind the last; width: as it was asked for. */
+/* Pure: the curve of an answer as the widget wants it. `to` of the answer is the step behind the last; width: as it was
+   asked for. */
 export function curveOf(data, width) {
   const { columns } = data;
   return {
@@ -101,10 +107,13 @@ export function askWithin(ask, terms) {
   };
 }
 
-/* What is known, and a row that says more; a text that was cut gives way to the whole of it, and never the other way. */
+/* What is known, and a row that says more; a text that was cut gives way to the whole of it, and never the other way.
+ */
 function joined(old, row) {
   if (!old) return row;
-  return old.is_cut && !row.is_cut ? { ...old, ...row, is_cut: false } : { ...row, ...old, is_cut: Boolean(old.is_cut) };
+  return old.is_cut && !row.is_cut
+    ? { ...old, ...row, is_cut: false }
+    : { ...row, ...old, is_cut: Boolean(old.is_cut) };
 }
 
 /* What is known of buffers, by id. `onMore(id)` is called when more became known. */

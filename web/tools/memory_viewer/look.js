@@ -26,9 +26,11 @@ const AT_OFFSETS = 'offsets';
 /* The first of them by name, where the URL would show offsets without one. */
 const BY_BUFFER = 'buffers';
 /* What of the URL is to be seen at offsets alone, so that a link that names no picture shows it. */
-const needsOffsets = ({ view, color, find, low, high, offsets }) => view === 'map' || Boolean(COLOURS.includes(color) || find || offsets) || low != null || high != null;
+const needsOffsets = ({ view, color, find, low, high, offsets }) =>
+  view === 'map' || Boolean(COLOURS.includes(color) || find || offsets) || low != null || high != null;
 
-/* Pure: which picture a URL means: '', 'category', 'none' or 'offsets'. A panel with the whole height is seen in any case. */
+/* Pure: which picture a URL means: '', 'category', 'none' or 'offsets'. A panel with the whole height is seen in any
+   case. */
 export function pictureOf(route) {
   const named = PICTURES.some(([stack]) => stack === route.stack) ? route.stack : '';
   if (route.large === 'map') return AT_OFFSETS;
@@ -46,7 +48,8 @@ export function nextPicture(view) {
   view.context.choose(changeTo(PICTURES[now > 1 ? 0 : now + 1][0], view.context.route));
 }
 
-/* What the large picture shows, how the curve is drawn, what the lower panel shows, which panel has the whole height. */
+/* What the large picture shows, how the curve is drawn, what the lower panel shows, which panel has the whole height.
+ */
 export function hearLook(view, route) {
   const picture = pictureOf(route);
   const isMap = picture === AT_OFFSETS && !view.map.panel.node.hidden;
@@ -54,9 +57,15 @@ export function hearLook(view, route) {
   view.curve.setStacked(picture === AT_OFFSETS ? '' : picture);
   view.root.firstElementChild.classList.toggle('has-map', isMap);
   if (isMap) view.map.show();
-  for (const each of view.pictureButtons) each.setAttribute('aria-pressed', String(each.dataset.stack === (isMap ? picture : view.curve.stacked())));
+  for (const each of view.pictureButtons)
+    each.setAttribute('aria-pressed', String(each.dataset.stack === (isMap ? picture : view.curve.stacked())));
   view.window.now?.moveTo((isMap && !isPhone() ? view.map : { panel: view.curvePanel }).panel);
-  const lower = ['code', 'patterns'].includes(route.view) && route.large !== 'table' ? route.view : isByOne(route.group) ? 'buffers' : '';
+  const lower =
+    ['code', 'patterns'].includes(route.view) && route.large !== 'table'
+      ? route.view
+      : isByOne(route.group)
+        ? 'buffers'
+        : '';
   for (const each of ['code', 'patterns']) view.root.firstElementChild.classList.toggle(`has-${each}`, lower === each);
   for (const each of view.lowerButtons) each.setAttribute('aria-pressed', String(each.dataset.view === lower));
   setLarge(view.panels, PANELS.indexOf(route.large));
@@ -66,7 +75,9 @@ export function hearLook(view, route) {
 /* In the head of each panel, buttons for all that stand in one place. rows: [id, word, title]. Out: all buttons. */
 function placeSwitch(panels, label, attribute, rows, onChoose) {
   return panels.flatMap(({ head }) => {
-    const all = rows.map(([id, word, title = null]) => button('switch-button', () => onChoose(id), word, { [attribute]: id, title }));
+    const all = rows.map(([id, word, title = null]) =>
+      button('switch-button', () => onChoose(id), word, { [attribute]: id, title }),
+    );
     head.querySelector('h2').after(el('span', { class: 'panel-switch', role: 'group', 'aria-label': label }, all));
     return all;
   });
@@ -77,12 +88,26 @@ function placeSwitch(panels, label, attribute, rows, onChoose) {
 export function addSwitches(view) {
   const { context } = view;
   const pictures = PICTURES.map(([stack, word, does]) => [stack, word, stack === AT_OFFSETS ? does : `${does} (t)`]);
-  view.pictureButtons = placeSwitch([view.curvePanel, view.map.panel], 'What the picture shows', 'data-stack', pictures, (stack) => context.choose(changeTo(stack, context.route)));
-  const lower = [['', 'Groups'], ['buffers', 'Buffers'], ['code', 'Code'], ['patterns', 'Patterns']];
+  view.pictureButtons = placeSwitch(
+    [view.curvePanel, view.map.panel],
+    'What the picture shows',
+    'data-stack',
+    pictures,
+    (stack) => context.choose(changeTo(stack, context.route)),
+  );
+  const lower = [
+    ['', 'Groups'],
+    ['buffers', 'Buffers'],
+    ['code', 'Code'],
+    ['patterns', 'Patterns'],
+  ];
   const choose = (id) => {
     const isTable = ['', 'buffers'].includes(id);
     const isOther = isTable && isByOne(context.route.group) !== (id === 'buffers');
-    context.choose({ view: isTable ? '' : id, ...(isOther ? groupedBy(folded(context.route.group), context.route) : {}) });
+    context.choose({
+      view: isTable ? '' : id,
+      ...(isOther ? groupedBy(folded(context.route.group), context.route) : {}),
+    });
   };
   view.lowerButtons = placeSwitch([view.table.panel], 'Groups, buffers, code or patterns', 'data-view', lower, choose);
 }
@@ -104,7 +129,9 @@ export async function askWithRules(view, place, rules, signal, summary) {
       return ask;
     } catch (error) {
       if (error.status !== 400 || !/^category_rules: /.test(error.message)) throw error;
-      view.context.banners.set('rules', { text: `The rules of this link cannot be used: ${error.message} The page is shown without them.` });
+      view.context.banners.set('rules', {
+        text: `The rules of this link cannot be used: ${error.message} The page is shown without them.`,
+      });
     }
   }
   return asker(place, signal, summary);
@@ -114,13 +141,21 @@ export async function askWithRules(view, place, rules, signal, summary) {
 export function editRules(view) {
   const { session, host, module } = view.program.ask.place;
   import('./rules.js').then(({ openRules }) =>
-    openRules({ place: { session, host, module }, rules: view.context.route.rules, onRules: (rules) => view.context.choose({ rules }) }),
+    openRules({
+      place: { session, host, module },
+      rules: view.context.route.rules,
+      onRules: (rules) => view.context.choose({ rules }),
+    }),
   );
 }
 
-/* The drawer of changes is open while the URL names one, or the drawer itself. Out: {part, hear(route), escape(isInside)}. */
+/* The drawer of changes is open while the URL names one, or the drawer itself. Out: {part, hear(route),
+   escape(isInside)}. */
 export function whatifDrawer(view) {
-  const part = lazy(() => import('./whatif.js'), ({ createWhatif }) => createWhatif(view));
+  const part = lazy(
+    () => import('./whatif.js'),
+    ({ createWhatif }) => createWhatif(view),
+  );
   const isOpen = (route) => Boolean(route.drawer) || route.whatif.length > 0;
   return {
     part,

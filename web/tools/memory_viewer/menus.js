@@ -30,7 +30,13 @@ export function stepNotes(view) {
       line.set(notes);
       view.curve.setNotes(notes);
     },
-    write: (step) => writeNote({ at: step, place: placeWords(view, step), list: context.route.note, onSave: (note) => context.choose({ note }) }),
+    write: (step) =>
+      writeNote({
+        at: step,
+        place: placeWords(view, step),
+        list: context.route.note,
+        onSave: (note) => context.choose({ note }),
+      }),
   };
 }
 
@@ -52,12 +58,19 @@ export function openBufferMenu(view, item, at, giveBack, step = null) {
   const isPinned = pin != null && pin === item.id;
   const isBuffer = item.id != null && !item.isGroup;
   const name = visible(view.records.get(item.id)?.name ?? item.name ?? item.scope ?? '');
-  const why = pin == null || String(pin).startsWith('g:') ? 'no buffer is pinned' : isPinned ? 'it is the pinned one' : '';
+  const why =
+    pin == null || String(pin).startsWith('g:') ? 'no buffer is pinned' : isPinned ? 'it is the pinned one' : '';
   const acts = [
-    (isBuffer || item.isGroup) && { word: isPinned ? 'Let the pin go' : 'Pin it', run: () => (isPinned ? view.context.pin(null) : pinItem(view, item)) },
+    (isBuffer || item.isGroup) && {
+      word: isPinned ? 'Let the pin go' : 'Pin it',
+      run: () => (isPinned ? view.context.pin(null) : pinItem(view, item)),
+    },
     isBuffer && { word: 'Compare with the pinned one', why, key: 'Ctrl+click', run: () => keepBeside(view, item) },
     isBuffer && { word: 'Zoom to its life', run: () => void zoomTo(view, item.id) },
-    item.category && { word: `Show only ${categoryWords(item.category)}`, run: () => onlyCategory(view, item.category, false) },
+    item.category && {
+      word: `Show only ${categoryWords(item.category)}`,
+      run: () => onlyCategory(view, item.category, false),
+    },
     ...(step == null ? [] : stepActs(view, step)),
     name && { word: 'Copy its name', run: () => void copyText(name) },
   ];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * patterns.js: the panel of patterns: ways of spending memory that have a name, each with its sentence, the rule and what
- * it looks like when it is gone. It stands where the map is, while the URL says view=patterns. A click filters the other
- * views by a pattern's buffers. Its own file: loaded when it is first asked for. */
+ * patterns.js: the panel of patterns: ways of spending memory that have a name, each with its sentence, the rule and
+ * what it looks like when it is gone. It stands where the map is, while the URL says view=patterns. A click filters the
+ * other views by a pattern's buffers. Its own file: loaded when it is first asked for. */
 
 import { isAbort, problemText } from '../../lib/api.js';
 import { button, el, fill, loadStyle } from '../../lib/dom.js';
@@ -39,7 +39,10 @@ export function createPatterns(page, panel) {
     name: 'patterns',
     title: () => 'Patterns at the peak',
     drawing: () => null,
-    table: () => ({ heads: COLUMNS.map(([, title]) => title), rows: state.patterns.map((pattern) => COLUMNS.map(([name]) => String(pattern[name]))) }),
+    table: () => ({
+      heads: COLUMNS.map(([, title]) => title),
+      rows: state.patterns.map((pattern) => COLUMNS.map(([name]) => String(pattern[name]))),
+    }),
   });
   panel.setMenu(() => exports());
   panel.body.append(list);
@@ -55,8 +58,22 @@ export function createPatterns(page, panel) {
     return el(
       'li',
       { class: isOn ? 'pattern is-on' : 'pattern' },
-      el('p', { class: 'pattern-says' }, pattern.sentence, ' ', show, ' ', button('text-button', () => openWhatif(page, { glob: pattern.kind }), 'What if…')),
-      el('p', { class: 'second' }, el('b', {}, 'Saves: '), pattern.saving_sentence, el('span', { class: 'dim' }, ' (bound)')),
+      el(
+        'p',
+        { class: 'pattern-says' },
+        pattern.sentence,
+        ' ',
+        show,
+        ' ',
+        button('text-button', () => openWhatif(page, { glob: pattern.kind }), 'What if…'),
+      ),
+      el(
+        'p',
+        { class: 'second' },
+        el('b', {}, 'Saves: '),
+        pattern.saving_sentence,
+        el('span', { class: 'dim' }, ' (bound)'),
+      ),
       el('p', { class: 'second' }, el('b', {}, 'Rule: '), pattern.rule),
       el('p', { class: 'second' }, el('b', {}, 'Without it: '), pattern.when_gone),
     );
@@ -87,13 +104,10 @@ export function createPatterns(page, panel) {
       state.remark = data.patterns_remark;
       draw();
     } catch (error) {
-      if (!isAbort(error)) panel.say(message({ kind: 'error', title: 'The patterns could not be read.', text: problemText(error) }));
+      if (!isAbort(error))
+        panel.say(message({ kind: 'error', title: 'The patterns could not be read.', text: problemText(error) }));
     }
   }
 
-  return {
-    load,
-    focus: () => list.querySelector('button')?.focus(),
-    destroy: () => state.asked?.abort(),
-  };
+  return { load, focus: () => list.querySelector('button')?.focus(), destroy: () => state.asked?.abort() };
 }

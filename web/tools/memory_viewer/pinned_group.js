@@ -65,11 +65,14 @@ export async function pinGroup(view, refresh) {
   const { signal } = (view.groupAsked = new AbortController());
   try {
     const [now, all, name] = await Promise.all([
-      ...[moment, 'all'].map(async (step) => (await askFiltered(view.program, 'buffers', { ...params, step }, signal)).data),
+      ...[moment, 'all'].map(
+        async (step) => (await askFiltered(view.program, 'buffers', { ...params, step }, signal)).data,
+      ),
       nameOf(view.program, { space: space.space, by, key }, signal),
     ]);
     if (view.program.space !== space || signal.aborted) return;
-    view.group = all.matched_count === 0 ? null : groupOf({ question, key, name, by, now, all }, space, Boolean(route.filter));
+    view.group =
+      all.matched_count === 0 ? null : groupOf({ question, key, name, by, now, all }, space, Boolean(route.filter));
     if (view.group) view.records.add(now.rows);
     else sayUnknown(view, key, route.filter);
   } catch (error) {
@@ -117,8 +120,13 @@ function groupOf({ question, key, name, by, now, all }, space, isFiltered) {
 function aliveFact({ spans, all }, space) {
   if (spans.length === 0 || space.step_count === 0) return null;
   const [from, to] = [spans[0][0], spans[spans.length - 1][1]];
-  const parts = spans.length > 1 && all.rows.length === all.matched_count ? `, in ${count(spans.length)} stretches` : '';
-  return fact('one of them alive', `${unitWord(space)}s ${count(from)} to ${count(to)} of ${count(space.step_count)}${parts}`, lifeBar(from, to, space.step_count));
+  const parts =
+    spans.length > 1 && all.rows.length === all.matched_count ? `, in ${count(spans.length)} stretches` : '';
+  return fact(
+    'one of them alive',
+    `${unitWord(space)}s ${count(from)} to ${count(to)} of ${count(space.step_count)}${parts}`,
+    lifeBar(from, to, space.step_count),
+  );
 }
 
 /* The pane while a group is pinned; onPin(row) pins one of its buffers. place: {isPeak, within}. */
@@ -136,7 +144,14 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
       explained(`size:${row.id}`, row.bytes),
     ),
   );
-  if (sums.count > rows.length) rows.push(el('li', { class: 'dim' }, `${count(sums.count - rows.length)} more, none larger${within ? '' : ': open its row'}`));
+  if (sums.count > rows.length)
+    rows.push(
+      el(
+        'li',
+        { class: 'dim' },
+        `${count(sums.count - rows.length)} more, none larger${within ? '' : ': open its row'}`,
+      ),
+    );
   const max = Math.max(now.matched_count, all.matched_count);
   return {
     heading: 'Pinned group',
@@ -150,9 +165,21 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
           where,
           sums.count === 0
             ? 'none of them lives'
-            : [`${counted(sums.count, 'buffer')}, `, el('strong', {}, figure(sums.bytes)), ' · ', figure(sums.bytes, percent(sums.bytes, space.peak_bytes)), ' of the peak'],
+            : [
+                `${counted(sums.count, 'buffer')}, `,
+                el('strong', {}, figure(sums.bytes)),
+                ' · ',
+                figure(sums.bytes, percent(sums.bytes, space.peak_bytes)),
+                ' of the peak',
+              ],
         ),
-        now.saving && fact('saves', explained('pinned_saves', now.saving.bytes), el('span', { class: 'dim' }, ' · bound'), el('p', { class: 'saving-says' }, now.saving.sentence)),
+        now.saving &&
+          fact(
+            'saves',
+            explained('pinned_saves', now.saving.bytes),
+            el('span', { class: 'dim' }, ' · bound'),
+            el('p', { class: 'saving-says' }, now.saving.sentence),
+          ),
         fact('largest', sums.count ? figure(sums.largest_bytes) : null),
         fact('padding', sums.padding_bytes ? figure(sums.padding_bytes) : null),
         fact('whole program', counted(all.matched_count, 'buffer')),
@@ -161,7 +188,13 @@ export function groupDetails(group, space, { isPeak, within }, onPin) {
       rows.length ? folded(`Largest ${where}`, rows, true) : null,
       within ? el('p', { class: 'dim' }, 'The table row counts only those in the rectangle.') : null,
       group.isFiltered ? el('p', { class: 'dim' }, 'Of the buffers that pass the filter.') : null,
-      max > MAX_OUTLINED ? el('p', { class: 'dim' }, `The ${count(MAX_OUTLINED)} largest are outlined, and the steps in which one of them lives are shaded.`) : null,
+      max > MAX_OUTLINED
+        ? el(
+            'p',
+            { class: 'dim' },
+            `The ${count(MAX_OUTLINED)} largest are outlined, and the steps in which one of them lives are shaded.`,
+          )
+        : null,
       el('p', { class: 'dim' }, 'A click on a figure explains it. Esc unpins.'),
     ],
   };

@@ -33,7 +33,9 @@ export function readPlace(space, route) {
   const name = visible(space.name);
   let { step } = route;
   if (step != null && !isStep(step, space)) {
-    said.step = `${unit[0].toUpperCase()}${unit.slice(1)} ${typeof step === 'number' ? count(step) : quoted(step)} is not in ${name}, which has ${has}; showing the peak.`;
+    said.step =
+      `${unit[0].toUpperCase()}${unit.slice(1)} ${typeof step === 'number' ? count(step) : quoted(step)} ` +
+      `is not in ${name}, which has ${has}; showing the peak.`;
     step = null;
   }
   let range = null;
@@ -54,11 +56,14 @@ export function readPlace(space, route) {
   let offsets = null;
   if (route.offsets && !said.window) {
     offsets = pairOf(route.offsets);
-    if (offsets && offsets[0] < offsets[1] && offsets[0] < space.total_bytes && space.step_count > 0) window ??= [0, space.step_count - 1];
+    if (offsets && offsets[0] < offsets[1] && offsets[0] < space.total_bytes && space.step_count > 0)
+      window ??= [0, space.step_count - 1];
     else {
       const words = offsets?.[0] < offsets?.[1] ? offsetWords(offsets) : quoted(route.offsets);
       offsets = null;
-      said.offsets = `Offsets ${words} are not in ${name}, which needs ${sizeWords(space.total_bytes)}; ${window ? 'the window takes all of them' : 'nothing is selected'}.`;
+      said.offsets =
+        `Offsets ${words} are not in ${name}, which needs ${sizeWords(space.total_bytes)}; ` +
+        `${window ? 'the window takes all of them' : 'nothing is selected'}.`;
     }
   }
   const marks = { a: null, b: null };
@@ -66,9 +71,13 @@ export function readPlace(space, route) {
     if (!route[name]) continue;
     const at = /^\d{1,15}$/.test(route[name]) ? Number(route[name]) : null;
     if (isStep(at, space)) marks[name] = at;
-    else said.marks = `${said.marks ? `${said.marks} ` : ''}The mark ${name.toUpperCase()} at ${quoted(route[name])} is not in ${visible(space.name)}, which has ${has}; it is left out.`;
+    else
+      said.marks =
+        `${said.marks ? `${said.marks} ` : ''}The mark ${name.toUpperCase()} at ${quoted(route[name])} is ` +
+        `not in ${visible(space.name)}, which has ${has}; it is left out.`;
   }
-  const isBytes = Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
+  const isBytes =
+    Number.isInteger(route.low) && Number.isInteger(route.high) && route.low >= 0 && route.high > route.low;
   if (!isBytes && (route.low != null || route.high != null))
     said.bytes = `Offsets ${quoted(route.low ?? '')} to ${quoted(route.high ?? '')} are not a range; showing all.`;
   else if (isBytes && route.high > space.total_bytes) {
@@ -76,7 +85,8 @@ export function readPlace(space, route) {
     said.bytes = `Offsets up to ${high} are not in ${name}, which needs ${total}; showing all.`;
   }
   const bytes = isBytes && !said.bytes ? [route.low, route.high] : null;
-  if (route.bars && !readOpened(route.bars)) said.bars = `There is no bar ${quoted(route.bars)} in the strips; showing all buffers.`;
+  if (route.bars && !readOpened(route.bars))
+    said.bars = `There is no bar ${quoted(route.bars)} in the strips; showing all buffers.`;
   return { step: step === space.peak_step ? null : step, range, bytes, window, offsets, marks, said };
 }
 
@@ -143,7 +153,8 @@ function rangeIn({ program, context }, at, hooks) {
   };
 }
 
-/* The moment. at.step: null at the peak; hooks: moment(step), at once, and momentAtRest(), 120 ms after the last movement
+/* The moment. at.step: null at the peak; hooks: moment(step), at once, and momentAtRest(), 120 ms after the last
+   movement
  * of a hand, else at once. */
 function momentIn({ program, context }, at, range, hooks) {
   let takeBack = null;
@@ -193,13 +204,15 @@ function momentIn({ program, context }, at, range, hooks) {
 /* The selected window and the two marks: at.window, at.offsets, at.marks; hooks: window(). */
 function windowIn({ program, context }, at, moment, hooks) {
   let begun = null; // where a window begins that keys select
-  const choose = (window, offsets = null) => context.choose({ sel: window?.join('-') ?? '', offsets: offsets?.join('-') ?? '' });
+  const choose = (window, offsets = null) =>
+    context.choose({ sel: window?.join('-') ?? '', offsets: offsets?.join('-') ?? '' });
   const begin = (step) => {
     begun = step;
     hooks.window();
   };
   /* What is drawn: the window, or what it would be if it ended now. */
-  const shown = () => at.window ?? (begun == null ? null : [Math.min(begun, moment.now()), Math.max(begun, moment.now())]);
+  const shown = () =>
+    at.window ?? (begun == null ? null : [Math.min(begun, moment.now()), Math.max(begun, moment.now())]);
   return {
     choose,
     shown,
@@ -237,10 +250,14 @@ function adopt({ program, context }, at, route) {
   }
   /* Between two steps the hand is more exact than the URL. */
   const kept = (name) => at[name] && nearest(at[name]).join() === next[name]?.join();
-  Object.assign(at, next, { range: kept('range') ? at.range : next.range, bytes: kept('bytes') ? at.bytes : next.bytes });
+  Object.assign(at, next, {
+    range: kept('range') ? at.range : next.range,
+    bytes: kept('bytes') ? at.bytes : next.bytes,
+  });
 }
 
-/* program: what is open, with the curve as drawn; context: the page's, for the URL and its banners. hooks: marks(), moment(step), momentAtRest(), range([from, to)),
+/* program: what is open, with the curve as drawn; context: the page's, for the URL and its banners. hooks: marks(),
+   moment(step), momentAtRest(), range([from, to)),
  * rangeAtRest(range), window(), fit(offsets). They are called after the part of the place that changed. */
 export function createPlace({ program, context }, hooks) {
   const at = { ...NOWHERE };

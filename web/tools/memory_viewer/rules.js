@@ -7,12 +7,19 @@ import { get, isAbort } from '../../lib/api.js';
 import { dialogHead, openDialog } from '../../widgets/dialog.js';
 
 const HELP =
-  'One rule per line: a regular expression, a space, a category. The first line that matches the op name, argument path, source line or name of a buffer decides, before all other rules.';
+  'One rule per line: a regular expression, a space, a category. The first line that matches the op name, argument ' +
+  'path, source line or name of a buffer decides, before all other rules.';
 const EXAMPLE = 'attention/.*softmax saved_activation\n^state\\.ema optimizer_state';
 
 /* place: {session, host, module} that the rules are tried on; onRules(text) once they are good. */
 export function openRules({ place, rules, onRules }) {
-  const field = el('textarea', { class: 'rules-field', rows: '8', spellcheck: 'false', 'aria-label': 'Category rules', placeholder: EXAMPLE });
+  const field = el('textarea', {
+    class: 'rules-field',
+    rows: '8',
+    spellcheck: 'false',
+    'aria-label': 'Category rules',
+    placeholder: EXAMPLE,
+  });
   const said = el('p', { class: 'caution', role: 'alert', hidden: true });
   field.value = rules;
   const { close } = openDialog({
@@ -20,7 +27,14 @@ export function openRules({ place, rules, onRules }) {
     className: 'rules',
     content: (shut) => [
       dialogHead('Category rules', shut),
-      el('div', { class: 'dialog-body' }, el('p', { class: 'dim' }, HELP), field, said, el('p', {}, button('text-button', use, 'Use these rules'))),
+      el(
+        'div',
+        { class: 'dialog-body' },
+        el('p', { class: 'dim' }, HELP),
+        field,
+        said,
+        el('p', {}, button('text-button', use, 'Use these rules')),
+      ),
     ],
   });
   field.focus();

@@ -39,7 +39,14 @@ export function createStrips(actions) {
     const node = el(
       'div',
       { class: 'strip' },
-      el('h3', {}, order === 'padding' ? el('span', { class: 'key-hatch', 'aria-hidden': 'true' }) : null, stripTitle(order), ' ', aside),
+      el(
+        'h3',
+        {},
+        order === 'padding' ? el('span', { class: 'key-hatch', 'aria-hidden': 'true' }) : null,
+        stripTitle(order),
+        ' ',
+        aside,
+      ),
       strip.node,
       said,
       axis,
@@ -90,7 +97,10 @@ export function createStrips(actions) {
         el('span', { class: 'dim' }, hasSteps && isPeak ? ` · ${unitWord(space)} ${count(answer.step)}` : ''),
         el('span', { class: 'hint' }, HINT),
       );
-      panel.setAside(legend(seen, { onOnly: actions.onOnly, chosen }, answer.categories), isLittle(bars.padding, answer) ? null : el('span', { class: 'key-hatch' }, 'hatched: padding'));
+      panel.setAside(
+        legend(seen, { onOnly: actions.onOnly, chosen }, answer.categories),
+        isLittle(bars.padding, answer) ? null : el('span', { class: 'key-hatch' }, 'hatched: padding'),
+      );
       if (answer.buffer_count === 0) {
         panel.say(message(noBuffers(where)));
         return;
@@ -138,10 +148,24 @@ function drawOne({ strip, aside, axis, said, node }, order, bars, { answer, spac
   const of = order === 'padding' ? ' of padding' : '';
   const part = opened && bars.length ? `${count(opened.first + 1)} to ${count(opened.first + total)}, ` : '';
   const isSmall = order === 'padding' && !opened && isLittle(bars, answer);
-  const share = isFiltered && order !== 'padding' ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}` : counted(total, 'buffer');
+  const share =
+    isFiltered && order !== 'padding'
+      ? `${count(total)} of ${counted(answer.buffer_count, 'buffer')}`
+      : counted(total, 'buffer');
   fill(
     aside,
-    isEmpty ? (order === 'padding' && isLittle(bars, answer) ? 'none' : '') : isSmall ? explained('strips', sum) : [part || `${share}, `, explained('strips', sum), of, order === 'padding' ? ` (${percent(sum, answer.matched_bytes)} of all)` : ''],
+    isEmpty
+      ? order === 'padding' && isLittle(bars, answer)
+        ? 'none'
+        : ''
+      : isSmall
+        ? explained('strips', sum)
+        : [
+            part || `${share}, `,
+            explained('strips', sum),
+            of,
+            order === 'padding' ? ` (${percent(sum, answer.matched_bytes)} of all)` : '',
+          ],
     part ? ' ' : '',
     part ? button('link-button', onAll, 'all', { title: 'Esc' }) : null,
   );

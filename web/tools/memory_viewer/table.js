@@ -53,7 +53,8 @@ function createKnown(records) {
 
 /* The rows of an answer to `params`, further pages by `asks`: buffers, or groups that open to theirs. */
 function sourceOf(data, { by, ...params }, asks, known, onProblem) {
-  const more = (view, of, pick) => async (offset, limit, signal) => pick((await asks(view, { ...of, offset, limit }, signal)).data);
+  const more = (view, of, pick) => async (offset, limit, signal) =>
+    pick((await asks(view, { ...of, offset, limit }, signal)).data);
   const paged = (count, first, ask) => pagedRows({ count, first, pageRows: PAGE_ROWS, ask, onProblem });
   const buffers = (page) => known.buffers(page.rows);
   const groups = (page) => known.groups(page.groups);
@@ -61,7 +62,8 @@ function sourceOf(data, { by, ...params }, asks, known, onProblem) {
   if (!by) return paged(data.matched_count, buffers(data), more('buffers', params, buffers));
   return groupedRows({
     groups: paged(data.group_count, groups(data), more('groups', { ...params, by }, groups)),
-    membersOf: (group) => paged(group.count, null, more('buffers', { ...params, by, sort: DEFAULT_SORT, key: group.key }, buffers)),
+    membersOf: (group) =>
+      paged(group.count, null, more('buffers', { ...params, by, sort: DEFAULT_SORT, key: group.key }, buffers)),
   });
 }
 
@@ -131,7 +133,8 @@ function createLoader(page, { onStart, onAnswer, onFilterProblem, onProblem }) {
         await load();
       } else if (isOfFilter(error)) {
         onFilterProblem(error);
-        if (good == null || drawn !== withoutFilter(params)) await ask({ ...params, filter: good ?? '' }, key).catch(() => {});
+        if (good == null || drawn !== withoutFilter(params))
+          await ask({ ...params, filter: good ?? '' }, key).catch(() => {});
       } else onProblem(error);
     } finally {
       end();
@@ -148,7 +151,8 @@ function createLoader(page, { onStart, onAnswer, onFilterProblem, onProblem }) {
 }
 
 /* page: {program: what is open, context, place, records}; actions: onHover(row, mark), onLeave(), onPin(row), onDraw().
- * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), groupOf(id), focusFilter(), beside(id, direction), destroy()}. */
+ * Out: {panel, load(), hear(), mark(hover, pin), rankOf(id, order), groupOf(id), focusFilter(), beside(id, direction),
+ * destroy()}. */
 export function createBuffersTable(page, actions) {
   const panel = createPanel('panel-table', 'Buffers');
   const { program, context, place, records } = page;
@@ -162,7 +166,8 @@ export function createBuffersTable(page, actions) {
   const filter = createFilter({
     label: 'Filter buffers',
     placeholder: 'filter, e.g. >64MiB cat:gradient ( / )',
-    fields: () => filterFields(loader.said?.member_columns ?? loader.said?.columns ?? [], valuesOfFields(program, context)),
+    fields: () =>
+      filterFields(loader.said?.member_columns ?? loader.said?.columns ?? [], valuesOfFields(program, context)),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
   const group = createGroupChoice((by) => context.choose(groupedBy(by, context.route)));
@@ -174,7 +179,11 @@ export function createBuffersTable(page, actions) {
       return panel.wait('', null);
     },
     onAnswer(data, params, asks, isNewFilter) {
-      show(data, params, sourceOf(data, params, asks, known, (error) => error.code !== 'gone' && onProblem(error)));
+      show(
+        data,
+        params,
+        sourceOf(data, params, asks, known, (error) => error.code !== 'gone' && onProblem(error)),
+      );
       if (isNewFilter) context.tell(filterSentence(data, kept(params)));
       if (params.filter === context.route.filter) filter.accept();
     },
@@ -241,7 +250,8 @@ const isOfFilter = (error) => error.code === 'argument' && /^filter: /.test(erro
 
 /* Spoken when a filter took effect. */
 const filterSentence = ({ matched_count: matched, total_count: all, matched_bytes: bytes }, { filter, within }) =>
-  `${within ? `${filter ? 'Filter, in' : 'In'} the rectangle` : 'Filter'}: ${count(matched)} of ${counted(all, 'buffer')}, ${spokenBytes(bytes)}.`;
+  `${within ? `${filter ? 'Filter, in' : 'In'} the rectangle` : 'Filter'}: ${count(matched)} of ` +
+  `${counted(all, 'buffer')}, ${spokenBytes(bytes)}.`;
 
 /* "at the peak · step 376" */
 function whereText(data, space, place) {
@@ -258,13 +268,24 @@ function whereText(data, space, place) {
 function csvLink({ program, place }, wanted) {
   const { by, filter, ...rest } = wanted;
   const kept = [place.within, filter].filter(Boolean).join(' ');
-  const params = { ...program.ask.place, ...rest, filter: kept, by, format: 'csv', paths: isWithoutPaths() ? 'without' : '' };
+  const params = {
+    ...program.ask.place,
+    ...rest,
+    filter: kept,
+    by,
+    format: 'csv',
+    paths: isWithoutPaths() ? 'without' : '',
+  };
   return apiUrl(`memory_viewer/${by ? 'groups' : 'buffers'}`, params).href;
 }
 
 /* wanted(): what is asked for now. Out: entries of menu.js. */
 function tableMenu({ program, context, place, table, wanted }) {
-  const exports = exportEntries({ name: 'buffers', title: 'Buffers', csv: () => csvLink({ program, place }, wanted()) });
+  const exports = exportEntries({
+    name: 'buffers',
+    title: 'Buffers',
+    csv: () => csvLink({ program, place }, wanted()),
+  });
   const rowLink = () => {
     const row = table.activeRow;
     return row ? context.linkHere({ pin: row.isGroup ? { kind: 'g', id: row.key } : { kind: 'b', id: row.id } }) : null;
@@ -284,10 +305,12 @@ function tableMenu({ program, context, place, table, wanted }) {
       why: rowLink() ? '' : 'no row is chosen',
       run: () => copyText(new URL(rowLink(), document.baseURI).href),
     },
-    ...table.columns().map(({ key, title, isShown }) => ({
-      word: `Column ${title.replace(/, [KMGT]?i?B$/, '')}`,
-      isOn: isShown,
-      run: () => table.setColumnShown(key, !isShown),
-    })),
+    ...table
+      .columns()
+      .map(({ key, title, isShown }) => ({
+        word: `Column ${title.replace(/, [KMGT]?i?B$/, '')}`,
+        isOn: isShown,
+        run: () => table.setColumnShown(key, !isShown),
+      })),
   ];
 }

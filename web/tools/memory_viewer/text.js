@@ -3,7 +3,8 @@
  * daemon in, plain text and figures out. A part is a string or {bytes, text}. */
 
 import {
-  bytes, bytesApart,
+  bytes,
+  bytesApart,
   count,
   counted,
   cutMiddle,
@@ -29,11 +30,7 @@ export function madeOf(space) {
       hint: 'Outputs that have their own memory.',
       after: space.output_reused_bytes > 0 ? `(${bytes(space.output_reused_bytes)} reuse arguments)` : '',
     },
-    {
-      word: 'temporaries',
-      bytes: space.temporary_bytes,
-      hint: 'Total minus what lives for the whole program.',
-    },
+    { word: 'temporaries', bytes: space.temporary_bytes, hint: 'Total minus what lives for the whole program.' },
   ];
   if (space.constant_bytes > 0)
     rows.splice(2, 0, { word: 'constants', bytes: space.constant_bytes, hint: 'Constants of the program.' });
@@ -60,21 +57,26 @@ export function waste(space) {
       bytes: over,
       hint: 'The heap trace counts buffers that share one place.',
     });
-  else rows.push({ word: 'fragmentation', explain: 'fragmentation', bytes: space.fragmentation_bytes, hint: 'Total less peak live.' });
+  else
+    rows.push({
+      word: 'fragmentation',
+      explain: 'fragmentation',
+      bytes: space.fragmentation_bytes,
+      hint: 'Total less peak live.',
+    });
   if (space.scoped_vmem_bytes > 0)
     rows.push({
       word: 'largest scoped VMEM',
       explain: 'scoped',
       bytes: space.scoped_vmem_bytes,
-      hint: space.scoped_vmem_instruction
-        ? `Asked by ${space.scoped_vmem_instruction}.`
-        : 'Asked by one instruction.',
+      hint: space.scoped_vmem_instruction ? `Asked by ${space.scoped_vmem_instruction}.` : 'Asked by one instruction.',
     });
   return rows;
 }
 
 /* What fills the space most, in the daemon's words, whose figures open the same card. */
-export const culpritParts = ({ culprit }) => culprit?.sentence.map((part) => (part.text ? { ...part, explain: 'culprit' } : part)) ?? [];
+export const culpritParts = ({ culprit }) =>
+  culprit?.sentence.map((part) => (part.text ? { ...part, explain: 'culprit' } : part)) ?? [];
 
 /* ", 17.66 gibibytes above capacity" */
 function besideCapacity(peak, capacity) {
@@ -84,7 +86,8 @@ function besideCapacity(peak, capacity) {
 
 export function curveLabel(space, curve, capacity = null, predicted = null) {
   const peak = curve.peak
-    ? ` Peak ${spokenBytes(curve.peak.bytes)} at ${unitWord(space)} ${count(curve.peak.step)} of ${count(curve.stepCount)}${besideCapacity(curve.peak.bytes, capacity)}.`
+    ? ` Peak ${spokenBytes(curve.peak.bytes)} at ${unitWord(space)} ${count(curve.peak.step)} of ` +
+      `${count(curve.stepCount)}${besideCapacity(curve.peak.bytes, capacity)}.`
     : '';
   const after = predicted ? ` Predicted after the ticked changes: at most ${spokenBytes(predicted.peak)}.` : '';
   return `Memory over program order.${peak}${after} ${counted(curve.localPeaks.length, 'local peak')}.`;
@@ -126,14 +129,16 @@ export function readingSentence(space, reading) {
     reading.change == null
       ? ''
       : `, ${reading.change === 0 ? 'no change' : `${signedBytes(reading.change)}`} from the one before`;
-  return `${unitWord(space)} ${count(reading.step)}: ${spokenBytes(reading.bytes)} live, ${spokenBytes(reading.unpadded)} without padding${change}.`;
+  return (
+    `${unitWord(space)} ${count(reading.step)}: ${spokenBytes(reading.bytes)} live, ` +
+    `${spokenBytes(reading.unpadded)} without padding${change}.`
+  );
 }
 
 /* "33.41 GiB live · 18.25 GiB unpadded"; where both print alike, what the padding is. */
 function liveText({ bytes: padded, unpadded }) {
   if (padded === unpadded) return `${bytes(padded)} live · none of it padding`;
-  if (bytes(padded) === bytes(unpadded))
-    return `${bytes(padded)} live · ${bytes(padded - unpadded)} of it padding`;
+  if (bytes(padded) === bytes(unpadded)) return `${bytes(padded)} live · ${bytes(padded - unpadded)} of it padding`;
   return `${bytes(padded)} live · ${bytes(unpadded)} unpadded`;
 }
 
@@ -152,17 +157,15 @@ export function readingLines(space, reading) {
     .filter(Boolean)
     .join(' · ');
   return [
-    [
-      `${unit} ${count(reading.step)}`,
-      ...(reading.instruction ? [' · ', { name: reading.instruction }] : []),
-    ],
+    [`${unit} ${count(reading.step)}`, ...(reading.instruction ? [' · ', { name: reading.instruction }] : [])],
     [liveText(reading)],
     ...(third ? [[third]] : []),
   ];
 }
 
 /* The name of a bar or a rectangle; said where the daemon left out its middle. */
-export const nameOf = (item) => [{ name: item.name }, item.is_cut ? ' · shortened; the details show all of it' : ''].filter(Boolean);
+export const nameOf = (item) =>
+  [{ name: item.name }, item.is_cut ? ' · shortened; the details show all of it' : ''].filter(Boolean);
 
 /* Tooltip of a bar: name; size and share; source. */
 export function barLines(bar, record, peakBytes) {
@@ -179,20 +182,19 @@ export function barLines(bar, record, peakBytes) {
 
 /* "214 buffers, 96.0 MiB, largest 15.8 KiB" */
 export function mergedText(bar) {
-  return `${counted(bar.count, 'buffer')}, ${bytes(bar.bytes)}${bar.largest_bytes ? `, largest ${bytes(bar.largest_bytes)}` : ''}`;
+  return `${counted(bar.count, 'buffer')}, ${bytes(bar.bytes)}${
+    bar.largest_bytes ? `, largest ` + `${bytes(bar.largest_bytes)}` : ''
+  }`;
 }
 
 export function barSentence(bar, record, peakBytes) {
   const inRectangle = bar.marked_count > 0;
   if (bar.id == null)
-    return `${counted(bar.count, 'small buffer')} drawn as one, ${spokenBytes(bar.bytes)}${inRectangle ? `, ${count(bar.marked_count)} in the rectangle` : ''}.`;
+    return `${counted(bar.count, 'small buffer')} drawn as one, ${spokenBytes(bar.bytes)}${
+      inRectangle ? `, ` + `${count(bar.marked_count)} in the rectangle` : ''
+    }.`;
   const share = percent(bar.bytes, peakBytes).replace(' %', ' percent').replace('<', 'under');
-  const words = [
-    visible(bar.name),
-    spokenBytes(bar.bytes),
-    `${share} of the peak`,
-    categoryWord(bar.category),
-  ];
+  const words = [visible(bar.name), spokenBytes(bar.bytes), `${share} of the peak`, categoryWord(bar.category)];
   if (record?.shape) words.push(spokenShape(record.shape));
   if (record?.source_file)
     words.push(visible(sourceLine(record.source_file, record.source_line)).replace(/:(\d+)$/, ' line $1'));
@@ -210,7 +212,10 @@ export function stripTitle(order) {
 export function stripLabel(order, bars, space, where = 'at the peak') {
   const total = bars.reduce((sum, bar) => sum + bar.count, 0);
   const sum = bars.reduce((all, bar) => all + (order === 'padding' ? bar.padding_bytes : bar.bytes), 0);
-  return `Buffers live ${where} in ${visible(space.name)}, ${ORDER_WORDS[order]}: ${counted(total, 'buffer')}, ${spokenBytes(sum)}${order === 'padding' ? ' of padding' : ''}.`;
+  return (
+    `Buffers live ${where} in ${visible(space.name)}, ${ORDER_WORDS[order]}: ${counted(total, 'buffer')}, ` +
+    `${spokenBytes(sum)}${order === 'padding' ? ' of padding' : ''}.`
+  );
 }
 
 export function paddingText(row) {

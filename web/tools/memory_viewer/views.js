@@ -30,10 +30,19 @@ export async function showSpace(view, data, route, said, signal) {
   const space = data.spaces.find((each) => each.space === route.space) ?? usual;
   if (route.space != null && space.space !== route.space) {
     view.context.banners.set('space', {
-      text: `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ${visible(space.name)}.`,
+      text:
+        `Memory space ${cutMiddle(visible(route.space), 40)} is not in this module; showing ` +
+        `${visible(space.name)}.`,
     });
   }
-  Object.assign(view.program, { space, spaces: data.spaces, said, drawn: null, predicted: null, platform: data.module.platform });
+  Object.assign(view.program, {
+    space,
+    spaces: data.spaces,
+    said,
+    drawn: null,
+    predicted: null,
+    platform: data.module.platform,
+  });
   view.place.start(route);
   view.context.setSpaces(data.spaces, space, usual);
   settleCapacity(view.program, view.context.banners);
@@ -41,7 +50,15 @@ export async function showSpace(view, data, route, said, signal) {
   view.tabs.node.hidden = false;
   view.strips.panel.node.hidden = Boolean(space.replay_error);
   sayAnswer(view);
-  await Promise.all([view.table.load(), loadCurve(view), loadStrips(view), loadMap(view, route), view.code.load(), view.patterns.load(), view.whatif.hear(route)]);
+  await Promise.all([
+    view.table.load(),
+    loadCurve(view),
+    loadStrips(view),
+    loadMap(view, route),
+    view.code.load(),
+    view.patterns.load(),
+    view.whatif.hear(route),
+  ]);
   if (view.program.space === space) await Promise.all([loadWindow(view), loadMarks(view), loadAdvice(view)]);
 }
 
@@ -65,7 +82,8 @@ function sayAnswer(view) {
 
 const usualOf = (spaces) => usualSpace(spaces, ({ total_bytes: total, fit }) => total > 0 && fit.word === 'over');
 
-/* Another capacity: sentence, title and curve change, nothing is asked again but whether it fits. The space stays, and the
+/* Another capacity: sentence, title and curve change, nothing is asked again but whether it fits. The space stays, and
+   the
  * address names it where another one would open there now. */
 export async function changeCapacity(view, wanted) {
   if (wanted === view.program.wanted) return;
@@ -75,7 +93,8 @@ export async function changeCapacity(view, wanted) {
   settleCapacity(view.program, view.context.banners);
   const usual = usualOf(view.program.spaces);
   view.context.setSpaces(view.program.spaces, view.program.space, usual);
-  if (usual !== view.program.space && view.context.route.space == null) view.context.move({ space: view.program.space.space });
+  if (usual !== view.program.space && view.context.route.space == null)
+    view.context.move({ space: view.program.space.space });
   sayAnswer(view);
   if (view.program.drawn) drawCurve(view);
   view.map.setLimit();
@@ -123,7 +142,9 @@ export function loadStrips(view) {
       const isThere = !opened || data.orders[opened.order][0]?.first_rank === opened.first;
       if (!isThere)
         view.context.banners.set('bars', {
-          text: `${count(data.matched_count)} buffers are in the strips, so there is no bar number ${count(opened.first + 1)}; showing all.`,
+          text:
+            `${count(data.matched_count)} buffers are in the strips, so there is no bar number ` +
+            `${count(opened.first + 1)}; showing all.`,
         });
       view.strips.draw(data, {
         space,
@@ -171,7 +192,10 @@ export function loadDetail(view) {
   const [from, to] = whole(view.place.range);
   const params = { width: widthOf(view), from, to, stack: 'category' };
   return Promise.all([
-    drawn.isThinned && fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) => view.curve.setDetail(curveOf(data, params.width))),
+    drawn.isThinned &&
+      fillPanel(view, view.curvePanel, 'The curve', 'curve', params, (data) =>
+        view.curve.setDetail(curveOf(data, params.width)),
+      ),
     loadPredictedDetail(view, params),
   ]);
 }
@@ -183,8 +207,13 @@ async function loadPredictedDetail(view, { width, from, to }) {
   if (!predicted?.isThinned) return;
   const { signal } = (view.predictedAsked = new AbortController());
   try {
-    const { data } = await view.program.ask('whatif', { change: predicted.changes, width: Math.min(width, MAX_PREDICTED), from, to }, signal);
-    if (!signal.aborted && view.program.predicted === predicted && data.curve) view.curve.setPredictedDetail({ from, to: to - 1, steps: data.curve.step, bytes: data.curve.bytes_after });
+    const { data } = await view.program.ask(
+      'whatif',
+      { change: predicted.changes, width: Math.min(width, MAX_PREDICTED), from, to },
+      signal,
+    );
+    if (!signal.aborted && view.program.predicted === predicted && data.curve)
+      view.curve.setPredictedDetail({ from, to: to - 1, steps: data.curve.step, bytes: data.curve.bytes_after });
   } catch (error) {
     if (!isAbort(error) && !(error instanceof Problem)) throw error;
   }
@@ -197,7 +226,9 @@ async function askChanges(view, slot, [from, to], show, filter = '') {
   view[slot]?.abort();
   const mine = (view[slot] = new AbortController());
   const tell = (data, problem) =>
-    view.window.with((parts) => view.program.space === space && !mine.signal.aborted && show(parts, data, space, problem));
+    view.window.with(
+      (parts) => view.program.space === space && !mine.signal.aborted && show(parts, data, space, problem),
+    );
   try {
     const { data } = await view.program.ask('window', { space: space.space, from, to, filter }, mine.signal);
     await tell(data);
@@ -253,7 +284,8 @@ export async function loadWindow(view) {
   }
   view.windowAsked?.abort();
   if (begun == null) view.window.now?.line.clear();
-  else await view.window.with(({ line }) => view.place.begun != null && line.begin(view.place.begun, view.program.space));
+  else
+    await view.window.with(({ line }) => view.place.begun != null && line.begin(view.place.begun, view.program.space));
 }
 
 /* The same between two marked moments; what is live at the earlier one is there already. */
@@ -272,12 +304,23 @@ export async function loadMarks(view) {
     );
 }
 
-/* data: of the view whatif, of which the curve shows what would be live after the ticked changes; null: nothing is ticked.
+/* data: of the view whatif, of which the curve shows what would be live after the ticked changes; null: nothing is
+   ticked.
  * Predictions are of the device's own memory. */
 export function setPredicted(view, data) {
-  const isAny = Boolean(data?.curve) && view.program.space?.space === 0 && data.changes.some(({ refusal }) => refusal == null);
+  const isAny =
+    Boolean(data?.curve) && view.program.space?.space === 0 && data.changes.some(({ refusal }) => refusal == null);
   if (!isAny && !view.program.predicted) return;
-  view.program.predicted = isAny ? { steps: data.curve.step, bytes: data.curve.bytes_after, isThinned: data.curve.step.length < data.curve.step_count, peak: data.peak_bytes_after, sentence: data.sentence, changes: data.changes.filter(({ refusal }) => refusal == null).map(({ change }) => change) } : null;
+  view.program.predicted = isAny
+    ? {
+        steps: data.curve.step,
+        bytes: data.curve.bytes_after,
+        isThinned: data.curve.step.length < data.curve.step_count,
+        peak: data.peak_bytes_after,
+        sentence: data.sentence,
+        changes: data.changes.filter(({ refusal }) => refusal == null).map(({ change }) => change),
+      }
+    : null;
   if (!view.program.drawn) return;
   drawCurve(view);
   loadDetail(view);
@@ -302,7 +345,10 @@ const predictedKey = (view) =>
     'link-button key-line key-dashed key-after',
     () => openWhatif(view, { glob: view.context.route.glob }),
     ['predicted', el('span', { class: 'for-wide' }, ' after the ticked changes')],
-    { title: `After the ticked changes: ${visible(view.program.predicted.sentence)}`, 'aria-label': 'predicted after the ticked changes' },
+    {
+      title: `After the ticked changes: ${visible(view.program.predicted.sentence)}`,
+      'aria-label': 'predicted after the ticked changes',
+    },
   );
 
 function curveLegend(space, data, isRed, predicted) {
@@ -314,10 +360,12 @@ function curveLegend(space, data, isRed, predicted) {
     el('span', { class: 'key-line key-dashed' }, 'unpadded'),
     isRed ? el('span', { class: 'key-line key-over' }, 'above capacity') : null,
     predicted,
-    !predicted && el(
-      'span',
-      { class: 'dim for-wide' },
-      `${isSchedule ? 'positions in the schedule' : 'steps of the heap trace'} ${count(data.from)} … ${count(data.to)}`,
-    ),
+    !predicted &&
+      el(
+        'span',
+        { class: 'dim for-wide' },
+        `${isSchedule ? 'positions in the schedule' : 'steps of the heap trace'} ${count(data.from)} … ` +
+          `${count(data.to)}`,
+      ),
   ].filter(Boolean);
 }

@@ -39,7 +39,9 @@ export function createWalk(page) {
   return {
     parts: (record) => linkParts(record, page, step),
     toOperand: by(({ producer }) => largestOf(producer?.operands ?? [])),
-    toReader: by(({ id, consumers }) => largestOf((consumers?.rows ?? []).flatMap((row) => row.buffers).filter((buffer) => buffer.id !== id))),
+    toReader: by(({ id, consumers }) =>
+      largestOf((consumers?.rows ?? []).flatMap((row) => row.buffers).filter((buffer) => buffer.id !== id)),
+    ),
     /* To the buffer that the last step left. True if there was one. */
     back() {
       if (page.pinned() == null || !isOnTrail(page.pinned())) return false;
@@ -57,27 +59,39 @@ export function largestOf(buffers) {
 
 /* ---- the pane ---- */
 
-const place = ({ source_file: file, source_line: line }) => (file ? [' ', el('span', { class: 'dim' }, sourceLine(file, line))] : null);
+const place = ({ source_file: file, source_line: line }) =>
+  file ? [' ', el('span', { class: 'dim' }, sourceLine(file, line))] : null;
 
 function bufferLink(buffer, page, step) {
   const name = nameInline(buffer.name, 60);
   if (buffer.id == null) return [name, el('span', { class: 'dim' }, ' takes no memory of its own')];
   const { spaces, space } = page.program;
   const isHere = buffer.space === space.space;
-  const other = isHere ? '' : ` in ${spaces.find((each) => each.space === buffer.space)?.name ?? `space ${buffer.space}`}`;
+  const other = isHere
+    ? ''
+    : ` in ${spaces.find((each) => each.space === buffer.space)?.name ?? `space ${buffer.space}`}`;
   const key = isHere ? `size:${buffer.id}` : `size:${buffer.id}:${buffer.space}`;
-  return [swatch(buffer.category), button('link-button', () => step(buffer), name), ' ', el('span', { 'data-explain': key }, `${bytes(buffer.bytes)}${other}`)];
+  return [
+    swatch(buffer.category),
+    button('link-button', () => step(buffer), name),
+    ' ',
+    el('span', { 'data-explain': key }, `${bytes(buffer.bytes)}${other}`),
+  ];
 }
 
 /* More of a list are asked for by a button behind its rows. */
 function moreButton(words, ask) {
   const row = el('li', {});
-  const more = button('link-button', async () => {
-    more.disabled = true;
-    const rows = await ask().catch(() => null);
-    if (rows) row.replaceWith(...rows);
-    else more.disabled = false;
-  }, words);
+  const more = button(
+    'link-button',
+    async () => {
+      more.disabled = true;
+      const rows = await ask().catch(() => null);
+      if (rows) row.replaceWith(...rows);
+      else more.disabled = false;
+    },
+    words,
+  );
   row.append(more);
   return row;
 }
@@ -90,7 +104,12 @@ function operandRows({ producer }, record, page, step) {
   const end = producer.operand_offset + producer.operands.length;
   if (end >= producer.operand_count) return rows;
   const words = `${count(producer.operand_count - end)} more`;
-  return [...rows, moreButton(words, async () => operandRows(await askMore(page, record, { operand_offset: end, limit: 0 }), record, page, step))];
+  return [
+    ...rows,
+    moreButton(words, async () =>
+      operandRows(await askMore(page, record, { operand_offset: end, limit: 0 }), record, page, step),
+    ),
+  ];
 }
 
 function readerRows({ consumers }, record, page, step) {
@@ -99,12 +118,29 @@ function readerRows({ consumers }, record, page, step) {
     const made = others.length
       ? others.map((buffer) => el('div', { class: 'link-made' }, bufferLink(buffer, page, step)))
       : el('span', { class: 'dim' }, reader.buffers.length ? ' writes into this buffer' : '');
-    const more = reader.buffer_count > reader.buffers.length ? el('div', { class: 'dim' }, `and ${counted(reader.buffer_count - reader.buffers.length, 'other')}`) : null;
-    return el('li', {}, nameInline(reader.opcode, 40), ' ', el('span', { class: 'dim' }, nameInline(reader.instruction, 60)), place(reader), made, more);
+    const more =
+      reader.buffer_count > reader.buffers.length
+        ? el('div', { class: 'dim' }, `and ${counted(reader.buffer_count - reader.buffers.length, 'other')}`)
+        : null;
+    return el(
+      'li',
+      {},
+      nameInline(reader.opcode, 40),
+      ' ',
+      el('span', { class: 'dim' }, nameInline(reader.instruction, 60)),
+      place(reader),
+      made,
+      more,
+    );
   });
   const end = consumers.offset + consumers.rows.length;
   if (end >= consumers.count) return rows;
-  return [...rows, moreButton(`${count(consumers.count - end)} more`, async () => readerRows(await askMore(page, record, { offset: end, limit: 100 }), record, page, step))];
+  return [
+    ...rows,
+    moreButton(`${count(consumers.count - end)} more`, async () =>
+      readerRows(await askMore(page, record, { offset: end, limit: 100 }), record, page, step),
+    ),
+  ];
 }
 
 /* What made a buffer and what reads it; nothing while that is not read. */
@@ -112,10 +148,22 @@ function linkParts(record, page, step) {
   const { producer, consumers } = record;
   if (!producer || !consumers) return null;
   const made = producer.operand_count
-    ? folded(`made from ${counted(producer.operand_count, 'value')} (<)`, operandRows(record, record, page, step), producer.operands.length <= 6)
-    : el('p', { class: 'dim' }, producer.opcode === 'parameter' ? 'It is passed in with the call.' : 'It is made from nothing.');
+    ? folded(
+        `made from ${counted(producer.operand_count, 'value')} (<)`,
+        operandRows(record, record, page, step),
+        producer.operands.length <= 6,
+      )
+    : el(
+        'p',
+        { class: 'dim' },
+        producer.opcode === 'parameter' ? 'It is passed in with the call.' : 'It is made from nothing.',
+      );
   const readers = consumers.count
-    ? folded(`read by ${consumers.is_cut ? 'at least ' : ''}${counted(consumers.count, 'instruction')} (>)`, readerRows(record, record, page, step), consumers.rows.length <= 6)
+    ? folded(
+        `read by ${consumers.is_cut ? 'at least ' : ''}${counted(consumers.count, 'instruction')} (>)`,
+        readerRows(record, record, page, step),
+        consumers.rows.length <= 6,
+      )
     : null;
   const result = consumers.is_result ? el('p', { class: 'dim' }, 'It is part of what the program returns.') : null;
   const nobody = !consumers.count && !consumers.is_result ? el('p', { class: 'dim' }, 'Nothing reads it.') : null;

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
- * whatif.js: the drawer of changes: what each would save alone, what those that are ticked come to, the curve before and
- * after, and the sets that would make the program fit. Figures, sentences, refusals and lines of code are the daemon's;
- * what is ticked stands in the URL. Loaded when it is first opened.
+ * whatif.js: the drawer of changes: what each would save alone, what those that are ticked come to, the curve before
+ * and after, and the sets that would make the program fit. Figures, sentences, refusals and lines of code are the
+ * daemon's; what is ticked stands in the URL. Loaded when it is first opened.
  *
  * The row of acts under the answer is where an act on the ticked changes has its button. */
 
 import { isAbort, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill, keepingFocus, loadStyle } from '../../lib/dom.js';
 import { bytes, capital, counted, visible } from '../../lib/format.js';
-import { callLine, computeWords, confidenceButton, fitNodes, landingFigure, savingFigure } from '../../widgets/fit_sets.js';
+import {
+  callLine,
+  computeWords,
+  confidenceButton,
+  fitNodes,
+  landingFigure,
+  savingFigure,
+} from '../../widgets/fit_sets.js';
 import { createPanel, message } from '../../widgets/panel.js';
 import { createConfirm } from './confirm.js';
 import { capacityBytes, chosenDevice, createChooser } from './capacity.js';
@@ -25,7 +32,8 @@ const WIDTH = 1024;
 const FOLDED = 'folded';
 
 /* Pure: the ticked changes with one more, or without it. */
-export const toggledChange = (ticked, change) => (ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change]);
+export const toggledChange = (ticked, change) =>
+  ticked.includes(change) ? ticked.filter((each) => each !== change) : [...ticked, change];
 
 const isSame = (a, b) => a.length === b.length && a.every((each) => b.includes(each));
 
@@ -33,28 +41,54 @@ const isSame = (a, b) => a.length === b.length && a.every((each) => b.includes(e
 
 /* Two lines of the table: figures, then the line to write and, if it is open, the reason. */
 function changeRows(row, at, { ticked, opened, onTick }) {
-  const box = el('input', { type: 'checkbox', id: `whatif-${at}`, 'data-key': `tick ${row.change}`, on: { change: () => onTick(row.change) } });
+  const box = el('input', {
+    type: 'checkbox',
+    id: `whatif-${at}`,
+    'data-key': `tick ${row.change}`,
+    on: { change: () => onTick(row.change) },
+  });
   box.checked = ticked.includes(row.change);
   const why = `whatif-why-${at}`;
-  const fits = row.fits == null ? null : el('span', { class: row.fits ? 'whatif-fits' : 'dim' }, row.fits ? 'fits' : 'over');
+  const fits =
+    row.fits == null ? null : el('span', { class: row.fits ? 'whatif-fits' : 'dim' }, row.fits ? 'fits' : 'over');
   return [
     el(
       'tr',
       { class: box.checked ? 'is-ticked' : null },
-      el('th', { scope: 'row' }, el('label', {}, box, el('span', {}, el('code', {}, visible(row.change)), el('span', { class: 'dim' }, visible(row.words))))),
+      el(
+        'th',
+        { scope: 'row' },
+        el(
+          'label',
+          {},
+          box,
+          el('span', {}, el('code', {}, visible(row.change)), el('span', { class: 'dim' }, visible(row.words))),
+        ),
+      ),
       el('td', { class: 'number' }, savingFigure(row)),
       el('td', { class: 'number' }, landingFigure(row), ' ', fits),
       el('td', { class: 'number' }, computeWords(row)),
       el('td', {}, confidenceButton({ key: row.change, word: row.confidence, id: why, opened })),
     ),
-    el('tr', { class: 'whatif-more' }, el('td', { colspan: '5' }, callLine(row.call), el('p', { class: 'dim', id: why, hidden: !opened.has(row.change) }, visible(row.reason)))),
+    el(
+      'tr',
+      { class: 'whatif-more' },
+      el(
+        'td',
+        { colspan: '5' },
+        callLine(row.call),
+        el('p', { class: 'dim', id: why, hidden: !opened.has(row.change) }, visible(row.reason)),
+      ),
+    ),
   ];
 }
 
 function listNodes(data, about) {
   const rows = data.alone.filter(({ refusal }) => refusal == null);
   const refused = data.alone.filter(({ refusal }) => refusal != null);
-  const heads = ['Change', 'Saves', 'Becomes', 'Compute', 'How sure'].map((word, at) => el('th', { scope: 'col', class: at && at < 4 ? 'number' : null }, word));
+  const heads = ['Change', 'Saves', 'Becomes', 'Compute', 'How sure'].map((word, at) =>
+    el('th', { scope: 'col', class: at && at < 4 ? 'number' : null }, word),
+  );
   return [
     rows.length
       ? el(
@@ -62,15 +96,27 @@ function listNodes(data, about) {
           { class: 'whatif-list' },
           el('caption', { class: 'hidden' }, 'Changes, each one alone, compared with the unchanged program'),
           el('thead', {}, el('tr', {}, heads)),
-          el('tbody', {}, rows.map((row, at) => changeRows(row, at, about))),
+          el(
+            'tbody',
+            {},
+            rows.map((row, at) => changeRows(row, at, about)),
+          ),
         )
       : el('p', {}, 'No change of the list applies here.'),
     refused.length
       ? el(
           'details',
           { class: 'folded', open: rows.length === 0 },
-          el('summary', { 'data-key': 'refused' }, `${counted(refused.length, 'change')} of the list ${refused.length === 1 ? 'does' : 'do'} not apply`),
-          el('ul', {}, refused.map(({ refusal }) => el('li', {}, visible(refusal)))),
+          el(
+            'summary',
+            { 'data-key': 'refused' },
+            `${counted(refused.length, 'change')} of the list ${refused.length === 1 ? 'does' : 'do'} not apply`,
+          ),
+          el(
+            'ul',
+            {},
+            refused.map(({ refusal }) => el('li', {}, visible(refusal))),
+          ),
         )
       : null,
   ];
@@ -91,9 +137,16 @@ function togetherNodes(data, { onTick }) {
           {},
           el('code', {}, visible(row.change)),
           row.refusal == null
-            ? [el('span', {}, 'saves ', savingFigure(row)), el('span', {}, 'becomes ', landingFigure(row)), el('span', { class: 'dim' }, row.confidence)]
+            ? [
+                el('span', {}, 'saves ', savingFigure(row)),
+                el('span', {}, 'becomes ', landingFigure(row)),
+                el('span', { class: 'dim' }, row.confidence),
+              ]
             : el('span', { class: 'caution' }, visible(row.refusal)),
-          button('icon-button', () => onTick(row.change), '×', { 'aria-label': `Take ${visible(row.change)} away`, 'data-key': `away ${row.change}` }),
+          button('icon-button', () => onTick(row.change), '×', {
+            'aria-label': `Take ${visible(row.change)} away`,
+            'data-key': `away ${row.change}`,
+          }),
         ),
       ),
     ),
@@ -105,7 +158,15 @@ function togetherNodes(data, { onTick }) {
 /* A field with a word before it and a button behind; run(text) → a fault to be said under it, or "". */
 function createField({ id, word, act, hint, run }) {
   const said = el('p', { class: 'caution', id: `${id}-said`, role: 'alert', hidden: true });
-  const input = el('input', { type: 'text', id, class: 'small-field', spellcheck: 'false', autocomplete: 'off', placeholder: hint, 'aria-describedby': `${id}-said` });
+  const input = el('input', {
+    type: 'text',
+    id,
+    class: 'small-field',
+    spellcheck: 'false',
+    autocomplete: 'off',
+    placeholder: hint,
+    'aria-describedby': `${id}-said`,
+  });
   const submit = async (event) => {
     event.preventDefault();
     const fault = await run(input.value.trim());
@@ -114,7 +175,14 @@ function createField({ id, word, act, hint, run }) {
     input.setAttribute('aria-invalid', String(Boolean(fault)));
     if (!fault) input.focus();
   };
-  const node = el('form', { class: 'whatif-field', on: { submit } }, el('label', { for: id }, word), input, el('button', { class: 'text-button' }, act), said);
+  const node = el(
+    'form',
+    { class: 'whatif-field', on: { submit } },
+    el('label', { for: id }, word),
+    input,
+    el('button', { class: 'text-button' }, act),
+    said,
+  );
   return { node, input };
 }
 
@@ -123,16 +191,35 @@ function createField({ id, word, act, hint, run }) {
 /* Nodes of the drawer, and what is written into them. */
 function build(view, acts) {
   const panel = createPanel('panel-whatif', 'What if');
-  const close = button('icon-button', acts.close, '×', { 'aria-label': 'Close what-if, untick all', title: 'Unticks all and closes (Esc)' });
-  const fold = button('text-button', acts.fold, 'See the page', { title: 'Hides this; ticked changes stay, and the curve shows them' });
-  const parts = Object.fromEntries(['says', 'fit', 'list', 'together'].map((name) => [name, el('div', { class: `whatif-${name}` })]));
+  const close = button('icon-button', acts.close, '×', {
+    'aria-label': 'Close what-if, untick all',
+    title: 'Unticks all and closes (Esc)',
+  });
+  const fold = button('text-button', acts.fold, 'See the page', {
+    title: 'Hides this; ticked changes stay, and the curve shows them',
+  });
+  const parts = Object.fromEntries(
+    ['says', 'fit', 'list', 'together'].map((name) => [name, el('div', { class: `whatif-${name}` })]),
+  );
   const curve = createWhatifCurve();
   const peak = createPeak({ onPin: (id) => view.context.pin(id), onAll: acts.allRows });
   const chooser = createChooser(view.program, view.context.setCapacity);
   const fit = button('text-button', acts.fit, 'Fit');
   const clear = button('text-button', acts.clear, 'Untick all');
-  const glob = createField({ id: 'whatif-glob', word: 'Of what', act: 'Show', hint: 'all, or layer_*, opt_state*.mu*, attention_scores', run: acts.ofWhat });
-  const more = createField({ id: 'whatif-more', word: 'Another change', act: 'Add', hint: 'batch=0.25, shard=*:8, offload=*.nu*', run: acts.add });
+  const glob = createField({
+    id: 'whatif-glob',
+    word: 'Of what',
+    act: 'Show',
+    hint: 'all, or layer_*, opt_state*.mu*, attention_scores',
+    run: acts.ofWhat,
+  });
+  const more = createField({
+    id: 'whatif-more',
+    word: 'Another change',
+    act: 'Add',
+    hint: 'batch=0.25, shard=*:8, offload=*.nu*',
+    run: acts.add,
+  });
   const confirm = createConfirm({
     place: () => view.program.place,
     device: () => chosenDevice(view.program),
@@ -178,7 +265,9 @@ function actsOf({ context, program }, moreInput, allRows) {
       const { whatif: ticked } = context.route;
       if (ticked.includes(change)) return 'It is ticked already.';
       try {
-        const { changes } = (await program.ask('whatif', { change: [...ticked, change], alone: 1 }, new AbortController().signal)).data;
+        const { changes } = (
+          await program.ask('whatif', { change: [...ticked, change], alone: 1 }, new AbortController().signal)
+        ).data;
         const { refusal } = changes[changes.length - 1];
         if (refusal != null) return capital(visible(refusal));
       } catch (error) {
@@ -201,9 +290,17 @@ function drawFit(drawer, { route }, acts, fit, capacity) {
   if (!isOpen) return;
   const apply = (changes) => {
     const isOn = isSame(changes, route.whatif);
-    return button('text-button', () => acts.apply(changes), isOn ? 'Applied' : 'Apply', { 'aria-pressed': String(isOn), 'data-key': `set ${changes.join('&')}` });
+    return button('text-button', () => acts.apply(changes), isOn ? 'Applied' : 'Apply', {
+      'aria-pressed': String(isOn),
+      'data-key': `set ${changes.join('&')}`,
+    });
   };
-  fill(drawer.parts.fit, capacity == null ? el('p', {}, 'The capacity of the device is not known: choose a device to see what fits.') : fitNodes(fit, apply));
+  fill(
+    drawer.parts.fit,
+    capacity == null
+      ? el('p', {}, 'The capacity of the device is not known: choose a device to see what fits.')
+      : fitNodes(fit, apply),
+  );
 }
 
 /* What the daemon said: data, fit (null: not asked), held against the capacity (null: not known). */
@@ -225,7 +322,10 @@ function draw(drawer, { context, program }, acts, opened, { data, fit, capacity 
   curve.node.hidden = !data.curve;
   const isApplied = data.changes.some(({ refusal }) => refusal == null);
   keepingFocus(panel.node, () => drawer.peak.show(isApplied ? data : { rows: [] }, unitWord(space ?? program.space)));
-  const line = capacity == null ? null : { bytes: capacity, text: `capacity ${bytes(capacity)}`, isOver: data.fits_before === false };
+  const line =
+    capacity == null
+      ? null
+      : { bytes: capacity, text: `capacity ${bytes(capacity)}`, isOver: data.fits_before === false };
   if (data.curve) curve.show(data.curve, line, unitWord(space ?? program.space), isApplied);
   panel.show();
   context.tell(data.sentence);
@@ -236,10 +336,14 @@ export function createWhatif(view) {
   const { program } = view;
   const styled = loadStyle('whatif.css');
   const state = { question: '', asked: null, opener: null, opened: new Set(), rows: FEW_ROWS };
-  const acts = actsOf(view, () => drawer.more.input, () => {
-    state.rows = ALL_ROWS;
-    void load(view.context.route);
-  });
+  const acts = actsOf(
+    view,
+    () => drawer.more.input,
+    () => {
+      state.rows = ALL_ROWS;
+      void load(view.context.route);
+    },
+  );
   const drawer = build(view, acts);
   const { panel } = drawer;
   view.root.firstElementChild.append(panel.node);
@@ -248,7 +352,15 @@ export function createWhatif(view) {
   async function load(route) {
     const { space, ask } = program;
     const capacity = await capacityBytes(program, SPACE, route.capacity);
-    const params = { change: [...new Set(route.whatif)], glob: route.glob, capacity: route.capacity ?? '', capacity_bytes: capacity ?? '', alone: 1, width: WIDTH, rows: state.rows };
+    const params = {
+      change: [...new Set(route.whatif)],
+      glob: route.glob,
+      capacity: route.capacity ?? '',
+      capacity_bytes: capacity ?? '',
+      alone: 1,
+      width: WIDTH,
+      rows: state.rows,
+    };
     const isFit = route.drawer === 'fit' && capacity != null;
     const question = JSON.stringify([ask.serial, params, isFit]);
     if (question === state.question || program.space !== space) return;
@@ -256,7 +368,11 @@ export function createWhatif(view) {
     const { signal } = (state.asked = new AbortController());
     const end = panel.wait('', null);
     try {
-      const asked = [ask('whatif', params, signal), isFit ? ask('whatif', { capacity: route.capacity ?? '', capacity_bytes: capacity, fit: 1 }) : null, styled];
+      const asked = [
+        ask('whatif', params, signal),
+        isFit ? ask('whatif', { capacity: route.capacity ?? '', capacity_bytes: capacity, fit: 1 }) : null,
+        styled,
+      ];
       const [{ data }, fit] = await Promise.all(asked);
       if (signal.aborted || program.space !== space) return;
       state.question = question;
@@ -265,7 +381,11 @@ export function createWhatif(view) {
     } catch (error) {
       if (isAbort(error)) return;
       if (!(error instanceof Problem)) throw error;
-      panel.say(error.status === 404 ? message({ title: 'Nothing is predicted here.', text: capital(problemText(error)) }) : failed('The prediction', error));
+      panel.say(
+        error.status === 404
+          ? message({ title: 'Nothing is predicted here.', text: capital(problemText(error)) })
+          : failed('The prediction', error),
+      );
     } finally {
       end();
     }

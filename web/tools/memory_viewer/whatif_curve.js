@@ -48,7 +48,9 @@ export function createWhatifCurve() {
     return { step: steps[at], before: before[at], after: after[at] };
   };
   const words = ({ step, before, after }, say) =>
-    `${state.unit} ${count(step)}: ${say(before)} as it is${state.isChanged ? `, ${say(after)} after the changes` : ''}`;
+    `${state.unit} ${count(step)}: ${say(before)} as it is${
+      state.isChanged ? `, ${say(after)} after the ` + `changes` : ''
+    }`;
   const tell = (step) => {
     const reading = read(step);
     showTooltip(`w:${reading.step}`, [words(reading, bytes)], chart.markAt(reading.step));
@@ -70,7 +72,12 @@ export function createWhatifCurve() {
     gestures: {},
   });
   bindSliderKeys(chart.slider, {
-    get: () => ({ to: state.end - 1, peak: { step: state.columns[0][state.columns[1].indexOf(Math.max(...state.columns[1]))] }, localPeaks: [], moment: state.at }),
+    get: () => ({
+      to: state.end - 1,
+      peak: { step: state.columns[0][state.columns[1].indexOf(Math.max(...state.columns[1]))] },
+      localPeaks: [],
+      moment: state.at,
+    }),
     to(step) {
       state.at = Math.max(0, Math.min(state.end - 1, step));
       chart.say(state.at, words(read(state.at), spokenBytes));

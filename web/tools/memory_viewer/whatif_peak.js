@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * whatif_peak.js: what is live at the peak that is predicted: each buffer with its size before and after, and when it is
- * alive. Where in memory it lies is the compiler's to say, so there is no map of it. Its own file: one table of the drawer. */
+ * whatif_peak.js: what is live at the peak that is predicted: each buffer with its size before and after, and when it
+ * is alive. Where in memory it lies is the compiler's to say, so there is no map of it. Its own file: one table of the
+ * drawer. */
 
 import { button, el, fill, name } from '../../lib/dom.js';
 import { bytes, bytesIn, count, counted, unitName, unitOf } from '../../lib/format.js';
@@ -28,17 +29,29 @@ function lifeBar(row, { stepCount, peak, unit }) {
   bar.style.width = `${100 * (to - from)}%`;
   const mark = el('span', { class: 'whatif-at' });
   mark.style.left = `${(100 * (peak + 0.5)) / Math.max(1, stepCount)}%`;
-  const words = row.is_indefinite ? 'alive from begin to end' : `alive from ${unit} ${count(row.born_step)} to ${count(row.dies_step)} of ${count(stepCount)}`;
+  const words = row.is_indefinite
+    ? 'alive from begin to end'
+    : `alive from ${unit} ${count(row.born_step)} to ${count(row.dies_step)} of ${count(stepCount)}`;
   return el('span', { class: 'whatif-track', role: 'img', 'aria-label': words, title: words }, bar, mark);
 }
 
 /* What a change adds is nowhere in the plan: it has no buffer to pin. */
 function nameCell(row, onPin) {
   const shown = name(row.op_name || row.name);
-  return row.id == null ? shown : button('link-button', () => onPin(row.id), shown, { title: 'Pin it in the plan as it is', 'data-key': `row ${row.id}` });
+  return row.id == null
+    ? shown
+    : button('link-button', () => onPin(row.id), shown, {
+        title: 'Pin it in the plan as it is',
+        'data-key': `row ${row.id}`,
+      });
 }
 
-const HEADS = [['Size', 'number'], ['Now', 'number'], ['Alive', ''], ['What', '']];
+const HEADS = [
+  ['Size', 'number'],
+  ['Now', 'number'],
+  ['Alive', ''],
+  ['What', ''],
+];
 
 /* onPin(id), onAll(). Out: {node, show(data: of the view whatif with rows, unit: "step" or "position")}. */
 export function createPeak({ onPin, onAll }) {
@@ -57,7 +70,11 @@ export function createPeak({ onPin, onAll }) {
           'tr',
           {},
           el('td', { class: 'number' }, inUnit(row.bytes, in_)),
-          el('td', { class: `number${isWas(row) ? '' : ' dim'}` }, isWas(row) ? inUnit(row.bytes_before, in_) : row.bytes_before == null ? 'added' : 'same'),
+          el(
+            'td',
+            { class: `number${isWas(row) ? '' : ' dim'}` },
+            isWas(row) ? inUnit(row.bytes_before, in_) : row.bytes_before == null ? 'added' : 'same',
+          ),
           el('td', { class: 'whatif-when' }, lifeBar(row, about)),
           el('td', {}, nameCell(row, onPin)),
         );
@@ -70,16 +87,45 @@ export function createPeak({ onPin, onAll }) {
           'table',
           { class: 'whatif-rows' },
           el('caption', { class: 'hidden' }, `What is live at the predicted peak of ${bytes(whole)}, largest first`),
-          el('thead', {}, el('tr', {}, HEADS.map(([word, kind], at) => el('th', { scope: 'col', class: kind }, at < 2 ? `${word}, ${unitName(in_)}` : word)))),
+          el(
+            'thead',
+            {},
+            el(
+              'tr',
+              {},
+              HEADS.map(([word, kind], at) =>
+                el('th', { scope: 'col', class: kind }, at < 2 ? `${word}, ${unitName(in_)}` : word),
+              ),
+            ),
+          ),
           el('tbody', {}, rows.map(line)),
-          rest > 0 ? el('tfoot', {}, el('tr', {}, el('td', { class: 'number' }, inUnit(whole - sum, in_)), el('td', { colspan: '3' }, `${counted(rest, 'smaller one')}`))) : null,
+          rest > 0
+            ? el(
+                'tfoot',
+                {},
+                el(
+                  'tr',
+                  {},
+                  el('td', { class: 'number' }, inUnit(whole - sum, in_)),
+                  el('td', { colspan: '3' }, `${counted(rest, 'smaller one')}`),
+                ),
+              )
+            : null,
         ),
         el(
           'p',
           { class: 'whatif-acts' },
-          el('span', {}, `${count(rows.length)} of ${counted(all, 'buffer')}, ${bytesIn(sum, unitOf(whole))} of ${bytes(whole)}`),
+          el(
+            'span',
+            {},
+            `${count(rows.length)} of ${counted(all, 'buffer')}, ${bytesIn(sum, unitOf(whole))} of ${bytes(whole)}`,
+          ),
           el('span', { class: 'whatif-key is-predicted' }, 'changed by what is ticked'),
-          rest > 0 && rows.length < ALL_ROWS ? button('text-button', onAll, `Show ${all > ALL_ROWS ? count(ALL_ROWS) : 'all'}`, { 'data-key': 'all rows' }) : null,
+          rest > 0 && rows.length < ALL_ROWS
+            ? button('text-button', onAll, `Show ${all > ALL_ROWS ? count(ALL_ROWS) : 'all'}`, {
+                'data-key': 'all rows',
+              })
+            : null,
         ),
       );
     },

@@ -50,7 +50,8 @@ const sumsOf = (key, born, died) => [
 
 const change = (data) => data.bytes_after - data.bytes_before;
 
-const changed = (key, by, className = '') => explained(key, Math.abs(by), by === 0 ? 'none' : signedBytes(by), className);
+const changed = (key, by, className = '') =>
+  explained(key, Math.abs(by), by === 0 ? 'none' : signedBytes(by), className);
 
 /* Where the pane is a drawer: opens it. */
 const namesButton = (onNames) => lineButton('Names', 'q', onNames, 'to-pane');
@@ -110,13 +111,14 @@ function offsetsField({ onEdit, onRefused, onClosed }) {
 
 /* Hidden; the focus that was in it goes to the picture. */
 function putAway(node) {
-  if (node.contains(document.activeElement)) node.parentElement.querySelector('[role="slider"], [role="listbox"]')?.focus({ preventScroll: true });
+  if (node.contains(document.activeElement))
+    node.parentElement.querySelector('[role="slider"], [role="listbox"]')?.focus({ preventScroll: true });
   node.hidden = true;
 }
 
 /* A line under the title of the curve. actions: onZoom(), onNames(), onClear(), onMoment(step), onEdit(). Out: {node,
- * data, spans, begin(step, space), show(answer, space, offsets), editOffsets(offsets, words, onOffsets([low, high) | null)),
- * say(text), clear()}; spans: steps in which what a window with offsets holds lives. */
+ * data, spans, begin(step, space), show(answer, space, offsets), editOffsets(offsets, words, onOffsets([low, high) |
+ * null)), say(text), clear()}; spans: steps in which what a window with offsets holds lives. */
 export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit }) {
   let data = null;
   let begun = null; // what begin() said: {step, space}
@@ -146,8 +148,7 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit })
     begun = null;
     putAway(node);
   };
-  const at = (step, space) =>
-    button('link-button', () => onMoment(step), `at ${unitWord(space)} ${count(step)}`);
+  const at = (step, space) => button('link-button', () => onMoment(step), `at ${unitWord(space)} ${count(step)}`);
   const allOf = ({ peak, born, died }, space) => [
     'peak ',
     explained('window', peak.bytes, bytes(peak.bytes), 'strong'),
@@ -177,7 +178,10 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit })
     begin(step, space) {
       if (begun?.step === step && begun.space === space) return;
       data = null;
-      put(el('strong', {}, `A window begins at ${unitWord(space)} ${count(step)}`), ': M ends it at the current moment, Esc cancels it.');
+      put(
+        el('strong', {}, `A window begins at ${unitWord(space)} ${count(step)}`),
+        ': M ends it at the current moment, Esc cancels it.',
+      );
       begun = { step, space };
       zoom.hidden = true;
     },
@@ -207,7 +211,8 @@ export function createWindowLine({ onZoom, onNames, onClear, onMoment, onEdit })
   };
 }
 
-/* Pure: between the step behind the earlier mark and the later one; answer of "window". Out: {a, b} bytes live at each. */
+/* Pure: between the step behind the earlier mark and the later one; answer of "window". Out: {a, b} bytes live at each.
+ */
 export function liveAt({ a, b }, answer) {
   const [first, last] = [answer.bytes_before, answer.bytes_after];
   return a <= b ? { a: first, b: last } : { a: last, b: first };
@@ -300,7 +305,9 @@ const changedFacts = (key, { born, died }) =>
   [
     ['born', born],
     ['die', died],
-  ].map(([word, changes]) => fact(word, changes.count === 0 ? 'none' : [`${counted(changes.count, 'buffer')}, `, explained(key, changes.bytes)]));
+  ].map(([word, changes]) =>
+    fact(word, changes.count === 0 ? 'none' : [`${counted(changes.count, 'buffer')}, `, explained(key, changes.bytes)]),
+  );
 
 function listOf(word, changes, space, onPin) {
   if (changes.count === 0) return null;
@@ -327,7 +334,8 @@ const notIn = (space) =>
     : el(
         'p',
         { class: 'dim' },
-        `What lives for the whole program, ${bytes(space.indefinite_bytes)}, has no offset on this map and is not included.`,
+        `What lives for the whole program, ${bytes(space.indefinite_bytes)}, has no offset on this map and is not ` +
+          `included.`,
       );
 
 /* The same where the window has offsets: a rectangle of the map. */
@@ -340,9 +348,22 @@ function rectangleDetails(data, space, onPin) {
       facts(
         fact(`${unit}s`, windowTitle({ ...data, offsets: null }, space).replace(/^\S+ /, '')),
         fact('offsets', offsetWords(offsets)),
-        fact('buffers in it', alive.count === 0 ? 'none' : [`${counted(alive.count, 'buffer')}, `, el('strong', {}, explained('window', alive.bytes))]),
+        fact(
+          'buffers in it',
+          alive.count === 0
+            ? 'none'
+            : [`${counted(alive.count, 'buffer')}, `, el('strong', {}, explained('window', alive.bytes))],
+        ),
         fact('at one time', ['at most ', explained('window', peak.bytes), ` at ${unit} ${count(peak.step)}`]),
-        fact('lives', alive.count ? [`first born ${count(alive.from)}, last dies ${count(alive.to)}`, lifeBar(alive.from, alive.to, space.step_count)] : null),
+        fact(
+          'lives',
+          alive.count
+            ? [
+                `first born ${count(alive.from)}, last dies ${count(alive.to)}`,
+                lifeBar(alive.from, alive.to, space.step_count),
+              ]
+            : null,
+        ),
         fact('before', explained('window', data.bytes_before)),
         fact('after', explained('window', data.bytes_after)),
         ...changedFacts('window', data),
@@ -351,7 +372,12 @@ function rectangleDetails(data, space, onPin) {
       listOf('Born', data.born, space, onPin),
       listOf('Die', data.died, space, onPin),
       notIn(space),
-      el('p', { class: 'dim' }, `${alive.count ? 'The table lists them; a line below the strips marks them. ' : ''}Enter zooms to it, Esc releases it.`),
+      el(
+        'p',
+        { class: 'dim' },
+        `${alive.count ? 'The table lists them; a line below the strips marks them. ' : ''}Enter zooms to it, Esc ` +
+          `releases it.`,
+      ),
     ],
   };
 }
@@ -364,7 +390,11 @@ export function windowDetails(data, space, onPin) {
     parts: [
       facts(
         fact('window', windowTitle(data, space)),
-        fact('its peak', el('strong', {}, explained('window', data.peak.bytes)), ` at ${unitWord(space)} ${count(data.peak.step)}`),
+        fact(
+          'its peak',
+          el('strong', {}, explained('window', data.peak.bytes)),
+          ` at ${unitWord(space)} ${count(data.peak.step)}`,
+        ),
         fact('before', explained('window', data.bytes_before)),
         fact('after', explained('window', data.bytes_after)),
         fact('change', changed('window', change(data))),

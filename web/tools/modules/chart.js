@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * chart.js: the rows of the table as columns: how high each program is and whose memory that is. Programs that are alike in
- * name and all figures are one column. Its own file: the table stands without it. */
+ * chart.js: the rows of the table as columns: how high each program is and whose memory that is. Programs that are
+ * alike in name and all figures are one column. Its own file: the table stands without it. */
 
 import { el } from '../../lib/dom.js';
 import { bytes, count, counted, percent, visible } from '../../lib/format.js';
@@ -26,8 +26,14 @@ export function createModulesChart(onOpen) {
     const own = parts.filter(({ values }) => values[at] > 0).sort((a, b) => b.values[at] - a.values[at]);
     return [
       [isOfHosts ? `${visible(row.module)} on ${names[at]}` : names[at]],
-      [`${bytes(row.total_bytes)} of ${visible(row.space_name)}${rows.length > 1 ? `, ${count(rows.length)} identical` : ''}`],
-      ...own.slice(0, 4).map(({ word, values }) => [`${word} ${bytes(values[at])}, ${percent(values[at], row.total_bytes)}`]),
+      [
+        `${bytes(row.total_bytes)} of ${visible(row.space_name)}${
+          rows.length > 1 ? `, ${count(rows.length)} ` + `identical` : ''
+        }`,
+      ],
+      ...own
+        .slice(0, 4)
+        .map(({ word, values }) => [`${word} ${bytes(values[at])}, ${percent(values[at], row.total_bytes)}`]),
     ];
   };
   const chart = createStacked({
@@ -48,7 +54,10 @@ export function createModulesChart(onOpen) {
       },
       table: () => ({
         columns: [{ key: 'module', title: 'Module' }, ...parts.map(({ word }) => ({ key: word, title: word }))],
-        rows: columns.map((_, at) => ({ module: names[at], ...Object.fromEntries(parts.map(({ word, values }) => [word, values[at]])) })),
+        rows: columns.map((_, at) => ({
+          module: names[at],
+          ...Object.fromEntries(parts.map(({ word, values }) => [word, values[at]])),
+        })),
       }),
     }),
   });
@@ -73,12 +82,25 @@ export function createModulesChart(onOpen) {
       parts = partsOf(columns);
       const left = folded.length - columns.length + data.matched_count - data.rows.length;
       const alike = known.length - folded.length;
-      const said = [alike ? `${counted(alike, 'identical module')} folded` : '', left > 0 ? `${count(left)} more in the table` : ''].filter(Boolean);
-      panel.setTitle(isOfHosts ? 'Memory of each module and host' : 'Memory of each module', el('span', { class: 'dim' }, said.length ? ` ${said.join(', ')}` : ''));
+      const said = [
+        alike ? `${counted(alike, 'identical module')} folded` : '',
+        left > 0 ? `${count(left)} more in the table` : '',
+      ].filter(Boolean);
+      panel.setTitle(
+        isOfHosts ? 'Memory of each module and host' : 'Memory of each module',
+        el('span', { class: 'dim' }, said.length ? ` ${said.join(', ')}` : ''),
+      );
       const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
       const all = sumOf(parts.map(({ values }) => sumOf(values)));
-      legend.set(parts.filter(({ values }) => sumOf(values) > SEEN * all).map(({ word, fill }) => ({ word, fill: fill() })));
-      chart.draw({ parts, names, isBytes: true, label: `Memory of ${counted(columns.length, 'program')}, by category.` });
+      legend.set(
+        parts.filter(({ values }) => sumOf(values) > SEEN * all).map(({ word, fill }) => ({ word, fill: fill() })),
+      );
+      chart.draw({
+        parts,
+        names,
+        isBytes: true,
+        label: `Memory of ${counted(columns.length, 'program')}, by category.`,
+      });
     },
     destroy() {
       hideTooltip();

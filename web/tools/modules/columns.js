@@ -19,12 +19,17 @@ function capacityOf(row) {
   const isOver = share > 100;
   return [
     el('span', { class: `capacity-bar${isOver ? ' is-over' : ''}`, 'aria-hidden': 'true' }, part),
-    el('span', { class: `figure${isOver ? ' over' : ''}` }, isOver ? `${percent(share, 100)} over` : percent(share, 100)),
+    el(
+      'span',
+      { class: `figure${isOver ? ' over' : ''}` },
+      isOver ? `${percent(share, 100)} over` : percent(share, 100),
+    ),
   ];
 }
 
 const sumOf = (parts) => parts.reduce((sum, part) => sum + part.bytes, 0);
-const wordsOf = (parts, all) => parts.map((part) => `${categoryWords(part.category)} ${bytes(part.bytes)} (${percent(part.bytes, all)})`).join(', ');
+const wordsOf = (parts, all) =>
+  parts.map((part) => `${categoryWords(part.category)} ${bytes(part.bytes)} (${percent(part.bytes, all)})`).join(', ');
 
 /* What is live at the peak: a bar of all categories, and in words the one that the daemon calls the largest. */
 function categoriesOf(row) {
@@ -52,7 +57,12 @@ function outputsOf(unit) {
     const reused = row.output_reused_bytes > 0;
     return [
       inUnit(row.output_bytes, unit),
-      reused && el('span', { class: 'reused', title: `${bytes(row.output_reused_bytes)} in place of donated arguments` }, '\u00a0⟲'),
+      reused &&
+        el(
+          'span',
+          { class: 'reused', title: `${bytes(row.output_reused_bytes)} in place of donated arguments` },
+          '\u00a0⟲',
+        ),
     ];
   };
 }
@@ -68,7 +78,9 @@ function hostsOf(openHosts) {
     if (!isKnown(row.host_count)) return none();
     const differing = row.outlier_count + row.absent_host_count;
     if (row.host_count + row.absent_host_count < 2) return count(row.host_count);
-    const said = differing ? `${count(differing)} of ${count(row.host_count + row.absent_host_count)} differ` : 'all alike';
+    const said = differing
+      ? `${count(differing)} of ${count(row.host_count + row.absent_host_count)} differ`
+      : 'all alike';
     return button(
       `text-button hosts-button${differing ? ' is-unequal' : ''}`,
       () => openHosts(row),
@@ -129,7 +141,9 @@ export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpa
     peak: { ...size, width: 7.5, explain: 'peak' },
     capacity: { width: 10, cell: capacityOf, explain: 'capacity', isHidden: !isSaid('of_capacity_percent') },
     ...(isOfHosts ? {} : { module: moduleColumn }),
-    hosts: isOneModule ? false : { width: 4.25, card: isOfHosts ? 'none' : 'line', cell: hostsOf(openHosts), isHidden: !hasHosts },
+    hosts: isOneModule
+      ? false
+      : { width: 4.25, card: isOfHosts ? 'none' : 'line', cell: hostsOf(openHosts), isHidden: !hasHosts },
     cat: { width: 14.5, card: isOfHosts ? 'none' : 'line', cell: categoriesOf },
     args: { ...size, explain: 'arguments' },
     temp: { ...size, width: 9, explain: 'temporaries' },

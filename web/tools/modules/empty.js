@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * empty.js: what stands where there is no module to show, and why. Pure; each answer is {title, text, run, kind, action}.
- * Its own file: each tool has its empty states in one. */
+ * empty.js: what stands where there is no module to show, and why. Pure; each answer is {title, text, run, kind,
+ * action}. Its own file: each tool has its empty states in one. */
 
 export { failure as failed } from '../../lib/failure.js';
 
@@ -20,16 +20,26 @@ export function noModules(session, { link }) {
     };
   return {
     title: 'This session has no modules.',
-    text: 'Nothing was compiled or run by XLA while the trace was taken, or the profiler did not save the programs. If allocator events were recorded, they are in the',
+    text:
+      'Nothing was compiled or run by XLA while the trace was taken, or the profiler did not save the programs. ' +
+      'If allocator events were recorded, they are in the',
     action: { label: 'Memory Profile', href: link(session.id, { tool: 'memory_profile' }) },
   };
 }
 
 export const noRows = ({ filter, isOutliers }, showAll) =>
   filter
-    ? { title: 'Nothing matches.', text: 'The filter leaves out every row.', action: { label: 'Show all', run: showAll } }
+    ? {
+        title: 'Nothing matches.',
+        text: 'The filter leaves out every row.',
+        action: { label: 'Show all', run: showAll },
+      }
     : isOutliers
-      ? { title: 'No host differs.', text: 'Every module has the same figures on all hosts that were read.', action: { label: 'Show all', run: showAll } }
+      ? {
+          title: 'No host differs.',
+          text: 'Every module has the same figures on all hosts that were read.',
+          action: { label: 'Show all', run: showAll },
+        }
       : { title: 'No module takes memory here.', text: 'Choose another memory space above.' };
 
 export const noModule = (close) => ({

@@ -10,7 +10,9 @@ const ASSIGNMENT = '`HloProto.buffer_assignment.buffer_allocations[]`';
 const cards = {
   total: (row) => ({
     title: `${bytes(row.total_bytes)} in all`,
-    formula: 'the sum of its allocations in this memory space; thread-local ones are left out. It decides whether the program fits',
+    formula:
+      'the sum of its allocations in this memory space; thread-local ones are left out. It decides whether the ' +
+      'program fits',
     inputs: [
       { name: 'live at the peak', bytes: row.peak_bytes },
       { name: 'fragmentation', bytes: row.fragmentation_bytes },
@@ -22,7 +24,11 @@ const cards = {
   peak: (row) => ({
     title: `${bytes(row.peak_bytes)} live at the peak`,
     formula: 'the most that is live at one step of the replay; it explains the total',
-    inputs: row.categories.map((part) => ({ name: categoryWords(part.category), bytes: part.bytes, note: percent(part.bytes, row.peak_bytes) })),
+    inputs: row.categories.map((part) => ({
+      name: categoryWords(part.category),
+      bytes: part.bytes,
+      note: percent(part.bytes, row.peak_bytes),
+    })),
     field: '`HloProto.buffer_assignment.heap_simulator_traces[]`',
     confidence: 'exact',
     caveat: 'Rules decide the category of a value; the Memory Viewer shows the rule for each buffer.',
@@ -32,7 +38,11 @@ const cards = {
     formula: 'total / capacity',
     inputs: [
       { name: 'total', bytes: row.total_bytes },
-      { name: 'capacity', bytes: row.capacity_bytes, note: 'from the URL, else from an error text, else the chip of the dump or the smallest device of the trace' },
+      {
+        name: 'capacity',
+        bytes: row.capacity_bytes,
+        note: 'from the URL, else from an error text, else the chip of the dump or the smallest device of the trace',
+      },
     ],
     confidence: 'exact',
   }),
@@ -90,7 +100,13 @@ const cards = {
   }),
 };
 
-const FIELDS = { total: 'total_bytes', capacity: 'of_capacity_percent', arguments: 'argument_bytes', temporaries: 'temporary_bytes', outputs: 'output_bytes' };
+const FIELDS = {
+  total: 'total_bytes',
+  capacity: 'of_capacity_percent',
+  arguments: 'argument_bytes',
+  temporaries: 'temporary_bytes',
+  outputs: 'output_bytes',
+};
 
 /* null: of what is not known there is nothing to explain. */
 export function cardOf(word, row) {

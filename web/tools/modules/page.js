@@ -36,9 +36,23 @@ export function mount(root, context) {
     controller: new AbortController(),
   };
   /* A question to the daemon: of a session that is still being read only what is known is asked. */
-  view.paramsOf = (params) => ({ session: view.session?.id, capacity: view.capacity, category_rules: view.rules, ...params, within_ms: view.isComplete ? '' : '0' });
-  view.ask = (name, params, signal = view.controller.signal) => get(`modules/${name}`, view.paramsOf(params), { signal });
-  view.csv = (params) => apiUrl('modules/table', { session: view.session?.id, capacity: view.capacity, category_rules: view.rules, ...params, format: 'csv' }).href;
+  view.paramsOf = (params) => ({
+    session: view.session?.id,
+    capacity: view.capacity,
+    category_rules: view.rules,
+    ...params,
+    within_ms: view.isComplete ? '' : '0',
+  });
+  view.ask = (name, params, signal = view.controller.signal) =>
+    get(`modules/${name}`, view.paramsOf(params), { signal });
+  view.csv = (params) =>
+    apiUrl('modules/table', {
+      session: view.session?.id,
+      capacity: view.capacity,
+      category_rules: view.rules,
+      ...params,
+      format: 'csv',
+    }).href;
   view.hrefOf = (row) => hrefOf(row, view.session, context, view.rules);
   const styled = loadStyle('modules.css');
   build(view, root);
@@ -50,7 +64,8 @@ export function mount(root, context) {
   });
   return {
     show: (selection, route) => Promise.all([styled, show(view, selection, route)]),
-    hear: (route) => (route.rules === view.wantedRules ? apply(view, route) : show(view, { session: view.session }, route)),
+    hear: (route) =>
+      route.rules === view.wantedRules ? apply(view, route) : show(view, { session: view.session }, route),
     escape: () => dismissTooltip() || closeHosts(view),
     unmount() {
       view.controller.abort();
@@ -88,7 +103,14 @@ async function show(view, selection, route) {
   view.controller.abort();
   view.controller = new AbortController();
   const { signal } = view.controller;
-  Object.assign(view, { session: selection.session, summary: null, isComplete: false, state: stateOf(route), rules: route.rules, wantedRules: route.rules });
+  Object.assign(view, {
+    session: selection.session,
+    summary: null,
+    isComplete: false,
+    state: stateOf(route),
+    rules: route.rules,
+    wantedRules: route.rules,
+  });
   view.context.banners.drop('rules');
   const end = begin();
   try {
@@ -109,7 +131,11 @@ async function readLedger(view, signal) {
   const { session, context, ledger: panel } = view;
   panel.node.hidden = true;
   try {
-    const verdict = await get('verdict', { session: session.id, capacity: context.route.capacity }, { signal, isQuiet: true, isSlow: true });
+    const verdict = await get(
+      'verdict',
+      { session: session.id, capacity: context.route.capacity },
+      { signal, isQuiet: true, isSlow: true },
+    );
     if (signal.aborted) return;
     const { ledger } = verdict;
     view.evidence = evidenceLinks(context, verdict, null);
@@ -131,7 +157,9 @@ async function readRuled(view, signal) {
       return;
     }
     if (!view.rules || error.status !== 400 || !/^category_rules: /.test(error.message)) throw error;
-    view.context.banners.set('rules', { text: `The rules of this link cannot be used: ${error.message} The page is shown without them.` });
+    view.context.banners.set('rules', {
+      text: `The rules of this link cannot be used: ${error.message} The page is shown without them.`,
+    });
     view.rules = '';
     await readOn(view, signal);
   }
@@ -140,7 +168,12 @@ async function readRuled(view, signal) {
 /* Piece by piece until all is read; each is shown. */
 async function readOn(view, signal) {
   for (let piece = 0; !view.isComplete; piece++) {
-    const params = { session: view.session.id, capacity: view.capacity, category_rules: view.rules, within_ms: piece ? PIECE_MS : FIRST_MS };
+    const params = {
+      session: view.session.id,
+      capacity: view.capacity,
+      category_rules: view.rules,
+      within_ms: piece ? PIECE_MS : FIRST_MS,
+    };
     const { data, notes } = await get('modules/summary', params, { signal });
     if (signal.aborted) return;
     view.summary = data;
@@ -162,7 +195,10 @@ function drawHead({ head, summary, session, context, isComplete }, notes) {
   fill(head.title, el('span', { class: 'answer-first' }, visible(summary.sentence)));
   fill(head.aside, notesButton(notes));
   const said = [summary.hosts_sentence, summary.module_count > 1 ? summary.additive.sentence : null];
-  fill(head.more, said.filter(Boolean).map((sentence) => el('span', {}, visible(sentence), ' ')));
+  fill(
+    head.more,
+    said.filter(Boolean).map((sentence) => el('span', {}, visible(sentence), ' ')),
+  );
   head.progress.hidden = isComplete;
   if (!isComplete) fill(head.progress, progressText(reading));
   context.setTitle(`${count(summary.module_count)} modules · ${visible(session.name)} – memviewd`);
@@ -208,11 +244,7 @@ function keysOf(view) {
       isOn: () => Boolean(view.all.activeRow()?.host),
       run: () => context.choose({ pin: { kind: 'g', id: view.all.activeRow().module_id } }),
     },
-    {
-      keys: ['1'],
-      does: 'a row for each module',
-      run: () => context.choose({ group: '', sort: '' }),
-    },
+    { keys: ['1'], does: 'a row for each module', run: () => context.choose({ group: '', sort: '' }) },
     {
       keys: ['2'],
       does: 'a row for each host, those that differ first',

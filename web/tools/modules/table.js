@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * table.js: a table of modules: all of the session, or the hosts of one of them side by side. Sorted, filtered and paged
- * by the daemon; what is asked stands in the URL. */
+ * table.js: a table of modules: all of the session, or the hosts of one of them side by side. Sorted, filtered and
+ * paged by the daemon; what is asked stands in the URL. */
 
 import { isAbort, Problem } from '../../lib/api.js';
 import { el } from '../../lib/dom.js';
@@ -25,7 +25,11 @@ const DEFAULT_SORT = { module: '-total,module', host: '-outlier,-total,module' }
 
 /* options: [value of the URL, word] …; a native list, which every reader knows how to use. */
 function createChoice(label, options, onChoose) {
-  const select = el('select', { class: 'group-choice', 'aria-label': label, on: { change: () => onChoose(select.value) } });
+  const select = el('select', {
+    class: 'group-choice',
+    'aria-label': label,
+    on: { change: () => onChoose(select.value) },
+  });
   return {
     node: el('label', { class: 'group-label' }, el('span', { class: 'dim' }, label), select),
     set(value, list = options) {
@@ -44,7 +48,10 @@ function createChoice(label, options, onChoose) {
 export function createModulesTable(view, name) {
   const isOfOne = name === 'hosts';
   const state = { view, name, isOfOne, known: new Map(), good: '', asked: '', said: [], hostSort: '', sort: '' };
-  state.panel = createPanel(`panel-modules panel-table panel-modules-${name}`, isOfOne ? 'Hosts side by side' : 'Modules');
+  state.panel = createPanel(
+    `panel-modules panel-table panel-modules-${name}`,
+    isOfOne ? 'Hosts side by side' : 'Modules',
+  );
   state.table = createTable({
     kind: ['row', 'rows'],
     onPin: (row) => open(view, row),
@@ -53,7 +60,11 @@ export function createModulesTable(view, name) {
   state.panel.body.append(state.table.node);
   state.panel.setMenu(menuOf(state));
   if (isOfOne) {
-    const close = el('button', { type: 'button', class: 'text-button', on: { click: () => view.context.choose({ pin: null }) } }, 'Close');
+    const close = el(
+      'button',
+      { type: 'button', class: 'text-button', on: { click: () => view.context.choose({ pin: null }) } },
+      'Close',
+    );
     state.panel.setAside(close);
     state.panel.node.hidden = true;
   } else setTools(state);
@@ -82,14 +93,31 @@ function setTools(state) {
     fields: () => filterFields(state.said, valuesOf),
     onFilter: (text, isTyping) => (isTyping ? context.move({ filter: text }) : context.choose({ filter: text })),
   });
-  state.rows = createChoice('rows', [['', 'modules'], ['host', 'hosts']], (group) => context.choose({ group, sort: '' }));
-  state.space = createChoice('space', [], (space) => context.choose({ space: space === 'all' ? 'all' : space === '' ? null : Number(space) }));
-  state.which = createChoice('hosts', [['', 'all'], ['outliers', 'that differ']], (which) => context.choose({ view: which }));
+  state.rows = createChoice(
+    'rows',
+    [
+      ['', 'modules'],
+      ['host', 'hosts'],
+    ],
+    (group) => context.choose({ group, sort: '' }),
+  );
+  state.space = createChoice('space', [], (space) =>
+    context.choose({ space: space === 'all' ? 'all' : space === '' ? null : Number(space) }),
+  );
+  state.which = createChoice(
+    'hosts',
+    [
+      ['', 'all'],
+      ['outliers', 'that differ'],
+    ],
+    (which) => context.choose({ view: which }),
+  );
   state.panel.setAside(state.filter.node, state.rows.node, state.space.node, state.which.node);
 }
 
 const SAID = { outlier: ['yes', 'no'], state: ['read', 'not_read', 'failed', 'no_assignment'] };
-const valuesOf = (field) => (SAID[field] ? async () => SAID[field].map((value) => ({ value, figure: '', typed: value })) : null);
+const valuesOf = (field) =>
+  SAID[field] ? async () => SAID[field].map((value) => ({ value, figure: '', typed: value })) : null;
 
 /* What stands in the URL. */
 function drawTools({ view, filter, rows, space, which }) {
@@ -166,7 +194,14 @@ async function load(state, isAtTop) {
     if (filter && isOfFilter(error)) {
       filter.refuse(error);
       await read({ ...question, filter: state.good }).catch(() => {});
-    } else panel.say(message(isOfOne && error.status === 404 ? empty.noModule(() => view.context.choose({ pin: null })) : empty.failed('The table', error)));
+    } else
+      panel.say(
+        message(
+          isOfOne && error.status === 404
+            ? empty.noModule(() => view.context.choose({ pin: null }))
+            : empty.failed('The table', error),
+        ),
+      );
   } finally {
     end();
   }
@@ -193,7 +228,11 @@ function columnsOf({ view, isOfOne }, data, question) {
   });
 }
 
-const hiddenOf = (columns) => columns.filter(({ isHidden }) => isHidden).map(({ key }) => key).join(' ');
+const hiddenOf = (columns) =>
+  columns
+    .filter(({ isHidden }) => isHidden)
+    .map(({ key }) => key)
+    .join(' ');
 
 /* In rem, beside the bar that scrolls; on a phone rows are cards, and nothing gives way. */
 function roomIn({ body }) {
@@ -206,7 +245,8 @@ function watchRoom(state) {
   const watch = new ResizeObserver(() => {
     if (!state.drawn || state.panel.node.hidden) return;
     const [data, question] = state.drawn;
-    if (state.hidden !== hiddenOf(fitted(columnsOf(state, data, question), roomIn(state.panel)))) draw(state, data, question, false);
+    if (state.hidden !== hiddenOf(fitted(columnsOf(state, data, question), roomIn(state.panel))))
+      draw(state, data, question, false);
   });
   watch.observe(state.panel.body);
   return () => watch.disconnect();
@@ -228,7 +268,8 @@ function draw(state, data, question, isAtTop) {
       count: data.matched_count,
       first,
       pageRows: PAGE_ROWS,
-      ask: async (offset, limit, signal) => rowsIn(state, (await view.ask('table', { ...question, offset, limit }, signal)).data),
+      ask: async (offset, limit, signal) =>
+        rowsIn(state, (await view.ask('table', { ...question, offset, limit }, signal)).data),
       onProblem: (problem) => panel.say(message(empty.failed('The table', problem))),
     }),
     columns,
@@ -237,12 +278,18 @@ function draw(state, data, question, isAtTop) {
     label: panel.node.querySelector('h2').textContent,
     isAtTop,
   });
-  if (data.matched_count === 0) panel.say(message(empty.noRows(view.state, () => view.context.choose({ filter: '', view: '' }))));
+  if (data.matched_count === 0)
+    panel.say(message(empty.noRows(view.state, () => view.context.choose({ filter: '', view: '' }))));
 }
 
 function setTitle({ isOfOne, panel, view }, data) {
   const rows = view.state.isSplit ? 'row' : 'module';
-  if (isOfOne) panel.setTitle('Hosts of ', el('bdi', {}, visible(data.rows[0]?.module ?? 'the module')), el('span', { class: 'dim' }, ' side by side'));
+  if (isOfOne)
+    panel.setTitle(
+      'Hosts of ',
+      el('bdi', {}, visible(data.rows[0]?.module ?? 'the module')),
+      el('span', { class: 'dim' }, ' side by side'),
+    );
   else panel.setTitle('Modules ', el('span', { class: 'dim' }, counted(data.matched_count, rows)));
 }
 
@@ -252,7 +299,9 @@ function footOf({ isOfOne, view }, data) {
   if (isOfOne || view.summary.module_count < 2) return { text };
   const isOverlap = view.summary.additive.verdict === 'overlap';
   const values = { [view.state.isSplit ? 'host' : 'total']: isOverlap ? 'adds up in part' : 'no sum' };
-  const why = isOverlap ? 'only what ran at the same time adds up: see above' : 'no device holds the sum of these totals: see above';
+  const why = isOverlap
+    ? 'only what ran at the same time adds up: see above'
+    : 'no device holds the sum of these totals: see above';
   return { rest: { values, text: why }, text };
 }
 
@@ -265,10 +314,12 @@ function menuOf(state) {
     explainEntry('total'),
     { word: 'Copy chosen rows', key: 'Ctrl+c', run: () => state.table.copy('tabs') },
     { word: 'Copy chosen rows as Markdown', run: () => state.table.copy('markdown') },
-    ...state.table.columns().map(({ key, title: word, isShown }) => ({
-      word: `Column ${word.replace(/, [KMGT]?i?B$/, '')}`,
-      isOn: isShown,
-      run: () => state.table.setColumnShown(key, !isShown),
-    })),
+    ...state.table
+      .columns()
+      .map(({ key, title: word, isShown }) => ({
+        word: `Column ${word.replace(/, [KMGT]?i?B$/, '')}`,
+        isOn: isShown,
+        run: () => state.table.setColumnShown(key, !isShown),
+      })),
   ];
 }

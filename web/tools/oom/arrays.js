@@ -7,8 +7,19 @@ import { exportEntries } from '../../widgets/export_menu.js';
 import { createPanel } from '../../widgets/panel.js';
 
 const TITLE = 'Its largest arrays';
-const HEADS = [['Each', 'number'], ['Count', 'number'], ['What it is', ''], ['Operation', ''], ['Source', ''], ['Shape', 'oom-shape']];
-const COLUMNS = ['bytes', 'count', 'role', 'name', 'source', 'shape'].map((key) => ({ key, title: key, isSource: key === 'source' }));
+const HEADS = [
+  ['Each', 'number'],
+  ['Count', 'number'],
+  ['What it is', ''],
+  ['Operation', ''],
+  ['Source', ''],
+  ['Shape', 'oom-shape'],
+];
+const COLUMNS = ['bytes', 'count', 'role', 'name', 'source', 'shape'].map((key) => ({
+  key,
+  title: key,
+  isSource: key === 'source',
+}));
 
 const nameOr = (text) => (text ? name(text) : el('span', { class: 'dim' }, '–'));
 
@@ -48,9 +59,19 @@ export function createArrays() {
             'table',
             {},
             el('caption', { class: 'hidden' }, 'Arrays of the program, largest first'),
-            el('thead', {}, el('tr', {}, HEADS.map(([word, kind]) => el('th', { scope: 'col', class: kind }, word)))),
+            el(
+              'thead',
+              {},
+              el(
+                'tr',
+                {},
+                HEADS.map(([word, kind]) => el('th', { scope: 'col', class: kind }, word)),
+              ),
+            ),
             el('tbody', {}, items.map(arrayRow)),
-            more > 0 ? el('tfoot', {}, el('tr', {}, el('td', { colspan: '6' }, `and ${counted(more, 'smaller one')}`))) : null,
+            more > 0
+              ? el('tfoot', {}, el('tr', {}, el('td', { colspan: '6' }, `and ${counted(more, 'smaller one')}`)))
+              : null,
           ),
         ),
         el('p', { class: 'dim' }, links.sentence(sentence, figures)),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * bars.js: one bar of parts: within a part the largest of it as cells, a tick where the capacity is and, hatched, what lies
- * above it; and its legend. Red is only what lies above the limit. */
+ * bars.js: one bar of parts: within a part the largest of it as cells, a tick where the capacity is and, hatched, what
+ * lies above it; and its legend. Red is only what lies above the limit. */
 
 import { el } from '../../lib/dom.js';
 import { bytes, percent, visible } from '../../lib/format.js';
@@ -23,7 +23,8 @@ function piece(className, size, scale, attributes = {}, ...about) {
   return node;
 }
 
-/* Pure: groups of equal buffers as cells of their category, largest first: [{bytes, key, title}]. None where they hold more
+/* Pure: groups of equal buffers as cells of their category, largest first: [{bytes, key, title}]. None where they hold
+   more
  * than the category has: then they are no pieces of it. */
 export function cellsOf(category, whole, groups) {
   const own = groups.filter((group) => group.category === category.category);
@@ -32,34 +33,59 @@ export function cellsOf(category, whole, groups) {
     .filter((group) => group.bytes >= whole * LEAST_CELL)
     .flatMap((group) => {
       const isApart = group.count <= MAX_CELLS && group.bytes / group.count >= whole * LEAST_CELL;
-      const cell = { bytes: isApart ? group.bytes / group.count : group.bytes, key: `group.${group.key}`, title: `${visible(group.label)} ${bytes(group.bytes)}` };
+      const cell = {
+        bytes: isApart ? group.bytes / group.count : group.bytes,
+        key: `group.${group.key}`,
+        title: `${visible(group.label)} ${bytes(group.bytes)}`,
+      };
       return Array.from({ length: isApart ? group.count : 1 }, () => cell);
     });
 }
 
-const cellNode = (cell, at, part) => piece(at % 2 ? 'oom-cell is-second' : 'oom-cell', cell.bytes, part.bytes, { title: cell.title, 'data-key': cell.key });
+const cellNode = (cell, at, part) =>
+  piece(at % 2 ? 'oom-cell is-second' : 'oom-cell', cell.bytes, part.bytes, {
+    title: cell.title,
+    'data-key': cell.key,
+  });
 
 /* Of a part that holds fragmentation, that is a piece of its own. */
 function partPieces(part, scale) {
   const word = visible(part.word);
   const lost = part.fragmentation_bytes;
   const about = { title: `${word} ${bytes(part.bytes)}`, 'data-key': part.key };
-  const whole = piece(`oom-part ${swatchStyle(part.look)}`, part.bytes - lost, scale, about, (part.cells ?? []).map((cell, at) => cellNode(cell, at, part)));
+  const whole = piece(
+    `oom-part ${swatchStyle(part.look)}`,
+    part.bytes - lost,
+    scale,
+    about,
+    (part.cells ?? []).map((cell, at) => cellNode(cell, at, part)),
+  );
   if (!lost) return [whole];
-  return [whole, piece('oom-part swatch-lost', lost, scale, { title: `fragmentation ${bytes(lost)}, of ${word}`, 'data-key': part.fragmentation_key })];
+  return [
+    whole,
+    piece('oom-part swatch-lost', lost, scale, {
+      title: `fragmentation ${bytes(lost)}, of ${word}`,
+      'data-key': part.fragmentation_key,
+    }),
+  ];
 }
 
 /* The tick of the limit, its word above the bar, and what is above the limit. */
 function limitNodes({ limit, over_bytes: over }, scale) {
   const at = Math.min(limit.bytes, scale);
   const tick = el('span', { class: 'oom-tick', 'data-key': limit.key });
-  const word = el('span', { class: at > scale * NEAR_END ? 'oom-tick-word is-before' : 'oom-tick-word' }, `${limit.word} ${bytes(limit.bytes)}`);
+  const word = el(
+    'span',
+    { class: at > scale * NEAR_END ? 'oom-tick-word is-before' : 'oom-tick-word' },
+    `${limit.word} ${bytes(limit.bytes)}`,
+  );
   const above = over > 0 ? piece('oom-over', Math.min(over, scale - at), scale) : null;
   for (const node of [tick, word, above]) if (node) node.style.left = share(at, scale);
   return { word, marks: [above, tick] };
 }
 
-/* bar: of a text, or of spread.js; figureOf(bytes, key, evidence, text, className) → the node of a figure that opens its
+/* bar: of a text, or of spread.js; figureOf(bytes, key, evidence, text, className) → the node of a figure that opens
+   its
  * evidence, or lights its range. */
 export function drawBar(bar, figureOf) {
   const isFar = bar.limit && isFarFrom(bar.limit.bytes, bar.whole_bytes);
@@ -72,7 +98,11 @@ export function drawBar(bar, figureOf) {
     el(
       'div',
       { class: 'oom-track' },
-      el('div', { class: 'oom-bar', role: 'img', 'aria-label': say.barText(bar) }, bar.parts.flatMap((part) => partPieces(part, scale))),
+      el(
+        'div',
+        { class: 'oom-bar', role: 'img', 'aria-label': say.barText(bar) },
+        bar.parts.flatMap((part) => partPieces(part, scale)),
+      ),
       held?.marks,
     ),
     drawLegend(bar, figureOf),
@@ -86,8 +116,24 @@ function entryNodes(part, whole, figureOf) {
   const ofAll = (size) => (part.bytes < whole ? el('span', { class: 'dim' }, ` ${percent(size, whole)} of all`) : null);
   const lost = part.fragmentation_bytes;
   return [
-    el('li', {}, swatch(part.look), `${visible(part.word)} `, figureOf(part.bytes, part.key, part.evidence), ofAll(part.bytes)),
-    lost > 0 && lost < part.bytes ? el('li', {}, swatch('lost'), 'of which fragmentation ', figureOf(lost, part.fragmentation_key, null), ofAll(lost)) : null,
+    el(
+      'li',
+      {},
+      swatch(part.look),
+      `${visible(part.word)} `,
+      figureOf(part.bytes, part.key, part.evidence),
+      ofAll(part.bytes),
+    ),
+    lost > 0 && lost < part.bytes
+      ? el(
+          'li',
+          {},
+          swatch('lost'),
+          'of which fragmentation ',
+          figureOf(lost, part.fragmentation_key, null),
+          ofAll(lost),
+        )
+      : null,
   ];
 }
 
@@ -99,9 +145,35 @@ function drawLegend(bar, figureOf) {
     'ul',
     { class: 'oom-legend', 'aria-label': 'What the bar is made of' },
     parts.filter((part) => !isSmall(part, whole)).flatMap((part) => entryNodes(part, whole, figureOf)),
-    parts.filter((part) => isSmall(part, whole)).map((part) => el('li', { class: 'dim' }, `${visible(part.word)} `, figureOf(part.bytes, part.key, part.evidence, undefined, ''))),
+    parts
+      .filter((part) => isSmall(part, whole))
+      .map((part) =>
+        el(
+          'li',
+          { class: 'dim' },
+          `${visible(part.word)} `,
+          figureOf(part.bytes, part.key, part.evidence, undefined, ''),
+        ),
+      ),
     parts.length > 1 ? el('li', {}, 'in all ', figureOf(whole, null, bar.whole_evidence ?? null), ofWhole) : null,
-    limit ? el('li', {}, line('key-line'), `${limit.word} `, figureOf(limit.bytes, limit.key, limit.evidence ?? null), isFarFrom(limit.bytes, whole) ? el('span', { class: 'dim' }, ' far to the right') : null) : null,
-    bar.over_bytes > 0 ? el('li', {}, line('key-line key-over'), `${bar.over_word} `, figureOf(bar.over_bytes, null, bar.over_evidence ?? null, bar.over_text, 'strong over')) : null,
+    limit
+      ? el(
+          'li',
+          {},
+          line('key-line'),
+          `${limit.word} `,
+          figureOf(limit.bytes, limit.key, limit.evidence ?? null),
+          isFarFrom(limit.bytes, whole) ? el('span', { class: 'dim' }, ' far to the right') : null,
+        )
+      : null,
+    bar.over_bytes > 0
+      ? el(
+          'li',
+          {},
+          line('key-line key-over'),
+          `${bar.over_word} `,
+          figureOf(bar.over_bytes, null, bar.over_evidence ?? null, bar.over_text, 'strong over'),
+        )
+      : null,
   );
 }

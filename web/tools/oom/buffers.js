@@ -32,7 +32,19 @@ export function rowsOf(failure) {
 
 /* Pure: what leaves the page. */
 export function tableOf(rows) {
-  const keys = ['list', 'size_bytes', 'unpadded_bytes', 'padding_bytes', 'shape', 'op_name', 'source_file', 'source_line', 'stack_frame_id', 'allocation_type', 'label'];
+  const keys = [
+    'list',
+    'size_bytes',
+    'unpadded_bytes',
+    'padding_bytes',
+    'shape',
+    'op_name',
+    'source_file',
+    'source_line',
+    'stack_frame_id',
+    'allocation_type',
+    'label',
+  ];
   return {
     columns: keys.map((key) => ({ key, title: key, isSource: key === 'source_file' })),
     rows: rows.map((row) => ({ ...Object.fromEntries(keys.map((key) => [key, row[key]])), list: LISTS[row.list] })),
@@ -47,14 +59,21 @@ function inUnit(value, unit) {
 }
 
 /* The stack of a kernel has no shape of its own. */
-const shapeCell = (row) => [row.is_shape_of_result ? el('span', { class: 'dim' }, 'stack of the kernel for ') : null, text('shape')(row)];
+const shapeCell = (row) => [
+  row.is_shape_of_result ? el('span', { class: 'dim' }, 'stack of the kernel for ') : null,
+  text('shape')(row),
+];
 
 const text = (key) => (row) => (row[key] == null ? el('span', { class: 'dim' }, '–') : name(row[key]));
 
 function footOf(rows, verdict) {
   const { listed_bytes: sum, listed_shared_bytes: shared } = verdict;
-  const twice = shared > 0 ? ` Outputs of ${bytes(shared)} lie in the memory of arguments and are not counted again.` : '';
-  return `${counted(rows.length, 'buffer')} listed in the text, ${bytes(sum)}.${twice}${rows.length > 1 ? ' They need not be alive at the same time.' : ''}`;
+  const twice =
+    shared > 0 ? ` Outputs of ${bytes(shared)} lie in the memory of arguments and are not counted again.` : '';
+  return (
+    `${counted(rows.length, 'buffer')} listed in the text, ` +
+    `${bytes(sum)}.${twice}${rows.length > 1 ? ' They need not be alive at the same time.' : ''}`
+  );
 }
 
 /* "13 × 2.00 GiB" */
@@ -64,23 +83,53 @@ function timesCell({ count: many, each_bytes: each }) {
 }
 
 const categoryCell = ({ category, confidence }) =>
-  category ? [swatch(category), categoryWord(category), confidence === 'guess' && category !== 'unknown' ? el('span', { class: 'dim' }, ' guess') : null] : el('span', { class: 'dim' }, '–');
+  category
+    ? [
+        swatch(category),
+        categoryWord(category),
+        confidence === 'guess' && category !== 'unknown' ? el('span', { class: 'dim' }, ' guess') : null,
+      ]
+    : el('span', { class: 'dim' }, '–');
 
 /* linkTo(buffer of the plan) → href. */
 function columnsOf(rows, unit, linkTo, isGrouped) {
   const has = (key) => rows.some((row) => (row[key] ?? null) != null);
-  const column = (key, title, more) => ({ key, title, sortKey: key, value: (row) => row[key], copy: [key, (row) => row[key]], cell: text(key), ...more });
+  const column = (key, title, more) => ({
+    key,
+    title,
+    sortKey: key,
+    value: (row) => row[key],
+    copy: [key, (row) => row[key]],
+    cell: text(key),
+    ...more,
+  });
   const isBoth = new Set(rows.map((row) => row.list)).size > 1;
   return [
-    column('size_bytes', `${isGrouped ? 'Total' : 'Size'}, ${unitName(unit)}`, { sortKey: 'size', width: 7, isNumber: true, card: 'figure', cell: (row) => inUnit(row.size_bytes, unit) }),
-    isGrouped && column('count', 'Count × size', { width: 8.5, isNumber: true, value: (row) => row.count ?? 1, copy: ['count', (row) => row.count ?? 1], cell: timesCell }),
+    column('size_bytes', `${isGrouped ? 'Total' : 'Size'}, ${unitName(unit)}`, {
+      sortKey: 'size',
+      width: 7,
+      isNumber: true,
+      card: 'figure',
+      cell: (row) => inUnit(row.size_bytes, unit),
+    }),
+    isGrouped &&
+      column('count', 'Count × size', {
+        width: 8.5,
+        isNumber: true,
+        value: (row) => row.count ?? 1,
+        copy: ['count', (row) => row.count ?? 1],
+        cell: timesCell,
+      }),
     rows.some((row) => row.times > 1.005) &&
       column('times', 'Padded', {
         sortKey: 'padding',
         width: 5,
         isNumber: true,
         copy: ['padding_bytes', (row) => row.padding_bytes],
-        cell: (row) => (row.times > 1.005 ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times)) : el('span', { class: 'dim' }, '–')),
+        cell: (row) =>
+          row.times > 1.005
+            ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times))
+            : el('span', { class: 'dim' }, '–'),
       }),
     has('shape') && column('shape', 'Shape', { card: 'title', isTree: isGrouped, cell: shapeCell }),
     has('category') && column('category', 'Category', { width: 9.5, cell: categoryCell }),
@@ -90,7 +139,14 @@ function columnsOf(rows, unit, linkTo, isGrouped) {
         sortKey: '',
         value: (row) => row.buffer?.name ?? null,
         copy: ['buffer', (row) => row.buffer?.name ?? ''],
-        cell: (row) => (row.buffer ? el('a', { href: linkTo(row.buffer), title: `${row.buffer.name} in the Memory Viewer` }, name(row.buffer.name)) : el('span', { class: 'dim' }, '–')),
+        cell: (row) =>
+          row.buffer
+            ? el(
+                'a',
+                { href: linkTo(row.buffer), title: `${row.buffer.name} in the Memory Viewer` },
+                name(row.buffer.name),
+              )
+            : el('span', { class: 'dim' }, '–'),
       }),
     column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title', isTree: isGrouped && !has('shape') }),
     has('source_file') &&
@@ -98,15 +154,27 @@ function columnsOf(rows, unit, linkTo, isGrouped) {
         sortKey: 'source',
         width: 11,
         copy: ['source', (row) => sourceLine(row.source_file ?? '', row.source_line)],
-        cell: (row) => (row.source_file ? el('span', { title: `${row.source_file}:${row.source_line}` }, sourceLine(row.source_file, row.source_line)) : el('span', { class: 'dim' }, '–')),
+        cell: (row) =>
+          row.source_file
+            ? el(
+                'span',
+                { title: `${row.source_file}:${row.source_line}` },
+                sourceLine(row.source_file, row.source_line),
+              )
+            : el('span', { class: 'dim' }, '–'),
       }),
     has('allocation_type') && column('allocation_type', 'Type', { width: 9 }),
-    isBoth && column('list', 'List', { width: 9, cell: (row) => (isOutput(row.rows?.[0] ?? row) ? 'output' : (LISTS[row.list] ?? 'several')) }),
+    isBoth &&
+      column('list', 'List', {
+        width: 9,
+        cell: (row) => (isOutput(row.rows?.[0] ?? row) ? 'output' : (LISTS[row.list] ?? 'several')),
+      }),
     has('label') && column('label', 'Label', { isHidden: true }),
   ].filter(Boolean);
 }
 
-/* figures: of marked.js; context: of the frame. Out: {panel, show(failure, plan: of planFor() of verdict.js or null)}. */
+/* figures: of marked.js; context: of the frame. Out: {panel, show(failure, plan: of planFor() of verdict.js or null)}.
+ */
 export function createBuffers(figures, context, menu) {
   const panel = createPanel('panel-table panel-oom-table', 'Largest buffers', { menu });
   let rows = [];
@@ -135,7 +203,7 @@ export function createBuffers(figures, context, menu) {
   figures.rows = {
     light(keys) {
       const { row, group } = shownOf(keys.find((key) => rows.some((each) => each.keys.includes(key))));
-      table.mark(row ? [row.id, group?.id].find((id) => id && table.holds(id)) ?? null : null, null);
+      table.mark(row ? ([row.id, group?.id].find((id) => id && table.holds(id)) ?? null) : null, null);
     },
     jump(key) {
       const { row, group } = shownOf(key);
@@ -154,7 +222,12 @@ export function createBuffers(figures, context, menu) {
     table.show({
       label: 'Largest buffers',
       columns: columnsFor(groups != null),
-      source: groups ? groupedRows({ groups: localRows(listed), membersOf: ({ rows: members }) => localRows(sortRows(members, order, columnsFor(true))) }) : localRows(listed),
+      source: groups
+        ? groupedRows({
+            groups: localRows(listed),
+            membersOf: ({ rows: members }) => localRows(sortRows(members, order, columnsFor(true))),
+          })
+        : localRows(listed),
       sort: order,
       foot: { rest: null, text: footOf(rows, verdict) },
     });

@@ -22,7 +22,19 @@ export const wayOf = (group) => (WAYS.find(([name]) => name === group) ?? WAYS[0
 
 /* What all rows have of it; null where they differ. */
 const common = (rows, key) => (rows.every((row) => row[key] === rows[0][key]) ? rows[0][key] : null);
-const SHARED = ['shape', 'source_file', 'source_line', 'name', 'list', 'category', 'confidence', 'allocation_type', 'label', 'times', 'op_name'];
+const SHARED = [
+  'shape',
+  'source_file',
+  'source_line',
+  'name',
+  'list',
+  'category',
+  'confidence',
+  'allocation_type',
+  'label',
+  'times',
+  'op_name',
+];
 const sum = (rows, key) => {
   const known = rows.map((row) => row[key]).filter((value) => value != null);
   return known.length ? known.reduce((all, value) => all + value, 0) : null;
@@ -54,5 +66,9 @@ export function groupsOf(rows, way) {
     const key = JSON.stringify([isOutput(row), ...parts(row)]);
     groups.set(key, [...(groups.get(key) ?? []), row]);
   }
-  return [...groups].map(([key, members]) => (members.length === 1 ? { ...members[0], count: 1, each_bytes: members[0].size_bytes, rows: members, isSingle: true } : groupOf(`g:${key}`, members)));
+  return [...groups].map(([key, members]) =>
+    members.length === 1
+      ? { ...members[0], count: 1, each_bytes: members[0].size_bytes, rows: members, isSingle: true }
+      : groupOf(`g:${key}`, members),
+  );
 }

@@ -12,7 +12,12 @@ import { figureWith } from './where.js';
 /* A panel that is closed until it is asked for; `panel` as of createPanel(). */
 function createClosed(className, title) {
   const body = el('div', { class: 'panel-body' });
-  const node = el('details', { class: `panel oom-closed ${className}` }, el('summary', { class: 'panel-head' }, el('h2', {}, title)), body);
+  const node = el(
+    'details',
+    { class: `panel oom-closed ${className}` },
+    el('summary', { class: 'panel-head' }, el('h2', {}, title)),
+    body,
+  );
   return { node, body };
 }
 
@@ -26,7 +31,14 @@ const sureNode = ({ sureness, sureness_of: whose, sureness_reason: reason }) =>
 /* Of a plan, a trace or profiles alone, without a text. */
 function factsOf({ fits, fit }, links) {
   const { evidence } = fit;
-  const known = (word, name, ...about) => (fit[`${name}_bytes`] == null ? null : fact(word, links.figure(fit[`${name}_bytes`], evidence[name], undefined, name === 'over' ? 'strong over' : 'strong'), about));
+  const known = (word, name, ...about) =>
+    fit[`${name}_bytes`] == null
+      ? null
+      : fact(
+          word,
+          links.figure(fit[`${name}_bytes`], evidence[name], undefined, name === 'over' ? 'strong over' : 'strong'),
+          about,
+        );
   return [
     el('p', { class: 'oom-fits' }, el('strong', {}, FITS[fits]), ' ', links.sentence(fit.sentence, fit.figures)),
     el(
@@ -47,7 +59,12 @@ const togetherFacts = (together, links) =>
       label,
       links.figure(value, evidence),
       source === 'snapshot' && stated != null && bytes(stated) !== bytes(value)
-        ? el('span', { class: agrees ? 'dim' : 'caution', title: why ?? '' }, agrees ? ' text: ' : ' the text says ', links.figure(stated, own, undefined, ''))
+        ? el(
+            'span',
+            { class: agrees ? 'dim' : 'caution', title: why ?? '' },
+            agrees ? ' text: ' : ' the text says ',
+            links.figure(stated, own, undefined, ''),
+          )
         : null,
     ),
   );
@@ -87,8 +104,19 @@ export function whyNodes(failure, core, figures, answer) {
   const hasCause = core && core.cause.kind !== 'unknown' && !answer.includes(core.cause.text);
   const notRead = (core?.not_read ?? []).filter((row) => row.sentence !== core.verdict);
   return [
-    hasCause ? el('p', { class: 'oom-why' }, links.sentence(core.cause.text, core.cause.figures), ' ', el('span', { class: 'dim' }, core.cause.confidence)) : null,
-    ...said.filter((parts) => parts.length > 0).map((parts) => el('p', { class: 'oom-why' }, parts)).filter((node) => node.textContent !== '' && node.textContent !== core?.cause.text),
+    hasCause
+      ? el(
+          'p',
+          { class: 'oom-why' },
+          links.sentence(core.cause.text, core.cause.figures),
+          ' ',
+          el('span', { class: 'dim' }, core.cause.confidence),
+        )
+      : null,
+    ...said
+      .filter((parts) => parts.length > 0)
+      .map((parts) => el('p', { class: 'oom-why' }, parts))
+      .filter((node) => node.textContent !== '' && node.textContent !== core?.cause.text),
     ...notRead.map((row) => el('p', { class: 'oom-note' }, visible(row.sentence))),
   ];
 }
@@ -98,8 +126,12 @@ const othersNode = (failure, figures) =>
   el(
     'ul',
     { class: 'oom-legend oom-others', 'aria-label': 'What else the text states' },
-    failure.verdict.other_figures.map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.node(row.bytes, row.key))),
-    say.wordRows(failure).map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.word(row.text, row.key))),
+    failure.verdict.other_figures.map((row) =>
+      el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.node(row.bytes, row.key)),
+    ),
+    say
+      .wordRows(failure)
+      .map((row) => el('li', {}, el('span', { class: 'dim' }, `${row.word} `), figures.word(row.text, row.key))),
   );
 
 export function createMade(figures) {
@@ -109,7 +141,9 @@ export function createMade(figures) {
     /* failure: of a text, or null; core, plan: see where.js; other: a bar of the same memory, or null. */
     show(failure, core, plan, other) {
       const { links } = figures;
-      const notes = (core?.notes ?? []).filter((note) => !failure || core.together || note.kind === 'snapshot' || note.kind === 'profile');
+      const notes = (core?.notes ?? []).filter(
+        (note) => !failure || core.together || note.kind === 'snapshot' || note.kind === 'profile',
+      );
       fill(
         panel.body,
         failure ? factsOfText(failure, core, figures) : factsOf(core, links),

@@ -24,9 +24,13 @@ export function marksOf(ranges) {
   };
   const { text, buffers, io_buffers: io, ...figures } = ranges;
   for (const [key, range] of Object.entries(figures)) add(range, key);
-  for (const [list, rows] of [['buffers', buffers], ['io_buffers', io]]) {
+  for (const [list, rows] of [
+    ['buffers', buffers],
+    ['io_buffers', io],
+  ]) {
     for (const [at, row] of rows.entries()) {
-      for (const [key, range] of Object.entries(row)) if (key !== 'label' || !row.shape) add(range, `${list}.${at}.${key}`);
+      for (const [key, range] of Object.entries(row))
+        if (key !== 'label' || !row.shape) add(range, `${list}.${at}.${key}`);
     }
   }
   return kept.sort((a, b) => a.begin - b.begin);
@@ -38,7 +42,8 @@ export function piecesOf(data, from, marks, whole, encoding) {
   const decoder = new TextDecoder(encoding);
   const end = from + data.length;
   const cuts = new Set([from, end]);
-  for (const at of [...marks.flatMap((mark) => [mark.begin, mark.end]), ...(whole ?? [])]) if (at > from && at < end) cuts.add(at);
+  for (const at of [...marks.flatMap((mark) => [mark.begin, mark.end]), ...(whole ?? [])])
+    if (at > from && at < end) cuts.add(at);
   const places = [...cuts].sort((a, b) => a - b);
   const byBegin = new Map(marks.map((mark) => [mark.begin, mark]));
   const pieces = [];
@@ -64,7 +69,8 @@ export function windowAround(whole, size, around, max) {
 
 /* ---- figures ---- */
 
-/* Keys of what has the focus: it stays lit when the pointer leaves something else, which may have moved away below it. */
+/* Keys of what has the focus: it stays lit when the pointer leaves something else, which may have moved away below it.
+ */
 function focusedKeys() {
   const { keys, key } = document.activeElement?.dataset ?? {};
   return keys?.split(' ') ?? (key ? [key] : []);
@@ -83,14 +89,25 @@ export function createFigures(root) {
   const of = (key) => [...root.querySelectorAll('[data-key]')].filter((node) => node.dataset.key === key);
   /* A button that shows the place of its figure or word in the text. */
   const link = (key, about, ...shownAs) =>
-    el('button', { type: 'button', class: 'figure figure-link', 'data-key': key, on: { click: () => self.text?.jump([key]), ...lights(self, [key]) }, ...about }, ...shownAs);
+    el(
+      'button',
+      {
+        type: 'button',
+        class: 'figure figure-link',
+        'data-key': key,
+        on: { click: () => self.text?.jump([key]), ...lights(self, [key]) },
+        ...about,
+      },
+      ...shownAs,
+    );
   const self = {
     text: null,
     rows: null, // {light(keys), jump(key) → true}: the table of buffers
     links: null, // of evidence.js, once the core has answered
     /* Lights figures, rows and marks of these keys, and nothing else. */
     light(keys) {
-      for (const node of root.querySelectorAll('[data-key]')) node.classList.toggle('is-lit', keys.includes(node.dataset.key));
+      for (const node of root.querySelectorAll('[data-key]'))
+        node.classList.toggle('is-lit', keys.includes(node.dataset.key));
       self.rows?.light(keys);
       self.text?.lightUp(keys);
     },
@@ -166,7 +183,8 @@ function markNode(piece, figures) {
   );
 }
 
-/* Two lines of `pre`, until it is opened: by the button, by a click into it, by Enter or Space on it. Out: {button, set(can it
+/* Two lines of `pre`, until it is opened: by the button, by a click into it, by Enter or Space on it. Out: {button,
+   set(can it
  * be folded), open(), show(): the first mark is seen, isFolded()}. */
 function createFold(pre, onTurn) {
   const state = { can: false, isOpen: false };
@@ -229,13 +247,22 @@ export function createMarked(figures, actions) {
     fill(
       pre,
       pieces.map((piece) =>
-        piece.keys.length ? markNode(piece, figures) : el('span', { class: piece.isRead ? 'is-read' : 'is-unread' }, shown(piece.text)),
+        piece.keys.length
+          ? markNode(piece, figures)
+          : el('span', { class: piece.isRead ? 'is-read' : 'is-unread' }, shown(piece.text)),
       ),
     );
     ends();
     fill(before, `${bytes(Math.min(STEP, now.from))} before this`);
     fill(after, `${bytes(Math.min(STEP, now.size - now.to))} after this`);
-    panel.setTitle('Text as given', el('span', { class: 'dim' }, now.from > 0 || now.to < now.size ? ` ${bytes(now.to - now.from)} of ${bytes(now.size)}` : ''));
+    panel.setTitle(
+      'Text as given',
+      el(
+        'span',
+        { class: 'dim' },
+        now.from > 0 || now.to < now.size ? ` ${bytes(now.to - now.from)} of ${bytes(now.size)}` : '',
+      ),
+    );
     panel.show();
     fold.show();
   }
@@ -248,7 +275,9 @@ export function createMarked(figures, actions) {
     try {
       const pieces = [];
       for (let from = now.from; from < now.to; from += 1 << 20)
-        pieces.push(await getBytes('oom/text', { ...now.about, from, to: Math.min(now.to, from + (1 << 20)) }, { signal }));
+        pieces.push(
+          await getBytes('oom/text', { ...now.about, from, to: Math.min(now.to, from + (1 << 20)) }, { signal }),
+        );
       const data = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
       pieces.reduce((at, piece) => (data.set(piece, at), at + piece.length), 0);
       if (!signal.aborted) draw(data);
@@ -284,11 +313,16 @@ export function createMarked(figures, actions) {
     setFold: (can) => fold.set(can),
     lightUp(keys) {
       for (const mark of pre.querySelectorAll('mark'))
-        mark.classList.toggle('is-lit', keys.length > 0 && mark.dataset.keys.split(' ').some((key) => keys.includes(key)));
+        mark.classList.toggle(
+          'is-lit',
+          keys.length > 0 && mark.dataset.keys.split(' ').some((key) => keys.includes(key)),
+        );
     },
     /* Scrolls the text, and nothing else, to a range. False if it is not here. */
     jump(keys) {
-      const mark = [...pre.querySelectorAll('mark')].find((each) => each.dataset.keys.split(' ').some((key) => keys.includes(key)));
+      const mark = [...pre.querySelectorAll('mark')].find((each) =>
+        each.dataset.keys.split(' ').some((key) => keys.includes(key)),
+      );
       if (!mark) return false;
       fold.open();
       pre.scrollTop = mark.offsetTop - pre.clientHeight / 3;

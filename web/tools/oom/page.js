@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * page.js: what an out-of-memory text says, or the plan, trace and profiles of a session: did it fit, where did it go, what
- * made the peak, what will make it fit; and the text itself with every figure marked. The text is one of a session, or one that the reader gave: in a field, as a file, or by drop. */
+ * page.js: what an out-of-memory text says, or the plan, trace and profiles of a session: did it fit, where did it go,
+ * what made the peak, what will make it fit; and the text itself with every figure marked. The text is one of a
+ * session, or one that the reader gave: in a field, as a file, or by drop. */
 
 import { get, isAbort, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill, loadStyle } from '../../lib/dom.js';
@@ -75,7 +76,11 @@ function createPaste({ onGiven }) {
       { class: 'oom-paste-row' },
       button('text-button', explain, 'Explain'),
       button('text-button', () => file.click(), 'Open a file'),
-      el('span', { class: 'dim' }, 'It stays in this tab and in the daemon\u2019s memory; nothing is written to disk. 64 MiB at most.'),
+      el(
+        'span',
+        { class: 'dim' },
+        'It stays in this tab and in the daemon\u2019s memory; nothing is written to disk. 64 MiB at most.',
+      ),
       file,
     ),
     said,
@@ -101,7 +106,13 @@ function problemWords(error, route, session, context) {
   if (route.local && (error.status === 404 || error.status === 400))
     return [
       'This link shows a text that was given, not stored.',
-      el('p', {}, 'The daemon no longer has it, and this tab never had it: ', el('code', {}, cutMiddle(visible(route.local), 40)), '. Paste it again to see the same view.'),
+      el(
+        'p',
+        {},
+        'The daemon no longer has it, and this tab never had it: ',
+        el('code', {}, cutMiddle(visible(route.local), 40)),
+        '. Paste it again to see the same view.',
+      ),
     ];
   if (error.status !== 404) return ['The text could not be read.', el('p', { class: 'caution' }, problemText(error))];
   if (route.file) return ['No text of this name in this session.', planLink(session, context)];
@@ -137,7 +148,8 @@ function bindKeys(context, failures, askForText, cardOf) {
 }
 
 /* What is shown anew where it changes in the URL. */
-const keyOf = (route) => JSON.stringify(['session', 'host', 'module', 'local', 'file', 'report', 'capacity'].map((name) => route[name]));
+const keyOf = (route) =>
+  JSON.stringify(['session', 'host', 'module', 'local', 'file', 'report', 'capacity'].map((name) => route[name]));
 
 export function mount(root, context) {
   const ready = loadStyle('oom.css');
@@ -167,7 +179,9 @@ export function mount(root, context) {
     const at = reportAt(report, answer.failures);
     found = answer;
     if (report && at >= 0 && String(at + 1) !== report)
-      context.banners.set('pin', { text: `Report ${cutMiddle(visible(report), 12)} is not in this text; showing the first.` });
+      context.banners.set('pin', {
+        text: `Report ${cutMiddle(visible(report), 12)} is not in this text; showing the first.`,
+      });
     showPaste(false);
     await verdict.show(answer, at, session, signal);
   }
@@ -215,7 +229,12 @@ export function mount(root, context) {
     }
   }
 
-  const stopCards = bindKeys(context, () => found?.failures ?? [], () => showPaste(true), verdict.cardOf);
+  const stopCards = bindKeys(
+    context,
+    () => found?.failures ?? [],
+    () => showPaste(true),
+    verdict.cardOf,
+  );
 
   return {
     show(selection, route) {

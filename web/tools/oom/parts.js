@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * parts.js: what stands beside the picture of a failure: what to run next, the list of failures, the menu of exports; and
- * what is said when there is no failure. Its own file: what changes with a text alone. */
+ * parts.js: what stands beside the picture of a failure: what to run next, the list of failures, the menu of exports;
+ * and what is said when there is no failure. Its own file: what changes with a text alone. */
 
 import { button, el, fill, nameInline } from '../../lib/dom.js';
 import { saveText } from '../../lib/export.js';
@@ -12,7 +12,8 @@ import { copyText } from '../../widgets/toast.js';
 import { tableOf } from './buffers.js';
 import * as say from './text.js';
 
-/* Commands with a button each. `link`: {href, text} of the program's page, or null: isLinked, the page has it elsewhere; core: the verdict, which leaves out
+/* Commands with a button each. `link`: {href, text} of the program's page, or null: isLinked, the page has it
+   elsewhere; core: the verdict, which leaves out
  * what need not be made again, or null. */
 export function createNext() {
   const panel = createPanel('panel-oom-next', 'See more');
@@ -26,10 +27,25 @@ export function createNext() {
       panel.setTitle(isTotal && !link && !isDumped ? 'The error gives a total only' : 'To see more');
       fill(
         panel.body,
-        link && !isLinked ? el('p', {}, 'The compiler\u2019s plan of this program is here: ', el('a', { href: link.href }, link.text), '.') : null,
+        link && !isLinked
+          ? el(
+              'p',
+              {},
+              'The compiler\u2019s plan of this program is here: ',
+              el('a', { href: link.href }, link.text),
+              '.',
+            )
+          : null,
         failure.notes.map((note) => el('p', { class: 'oom-note' }, visible(note.text))),
         steps.map((step) => (step.kind === 'command' ? command(step.text) : el('p', {}, visible(step.text)))),
-        failure.family === 'tpu_compile' && !link && !isDumped ? el('p', {}, 'Then move the folder into the one that memviewd watches, or pass it on the command line: the Memory Viewer opens its modules.') : null,
+        failure.family === 'tpu_compile' && !link && !isDumped
+          ? el(
+              'p',
+              {},
+              'Then move the folder into the one that memviewd watches, or pass it on the command line: the Memory ' +
+                'Viewer opens its modules.',
+            )
+          : null,
       );
       panel.node.hidden = panel.body.childElementCount === 0;
     },
@@ -88,7 +104,13 @@ export function nothingFound(found, onLine) {
         ]),
       ),
     ),
-    lines.mention_count > lines.mentions.length ? el('li', { class: 'dim' }, `${counted(lines.mention_count - lines.mentions.length, 'further line')} not listed.`) : null,
+    lines.mention_count > lines.mentions.length
+      ? el(
+          'li',
+          { class: 'dim' },
+          `${counted(lines.mention_count - lines.mentions.length, 'further line')} not listed.`,
+        )
+      : null,
   );
   const toggle = () => {
     list.hidden = !list.hidden;
@@ -96,22 +118,46 @@ export function nothingFound(found, onLine) {
   };
   const opener =
     lines.mention_count > 0
-      ? button('text-button', toggle, `Show the lines that mention memory: ${count(lines.mention_count)}`, { 'aria-expanded': 'false' })
+      ? button('text-button', toggle, `Show the lines that mention memory: ${count(lines.mention_count)}`, {
+          'aria-expanded': 'false',
+        })
       : null;
-  const looked = el('details', { class: 'folded' }, el('summary', {}, 'Sentences that memviewd looks for'), el('ol', {}, found.looked_for.map((each) => el('li', {}, visible(each)))));
-  return { title, node: el('div', { class: 'oom-nothing' }, message({ title: '', text }), opener, list, isReport ? null : looked) };
+  const looked = el(
+    'details',
+    { class: 'folded' },
+    el('summary', {}, 'Sentences that memviewd looks for'),
+    el(
+      'ol',
+      {},
+      found.looked_for.map((each) => el('li', {}, visible(each))),
+    ),
+  );
+  return {
+    title,
+    node: el('div', { class: 'oom-nothing' }, message({ title: '', text }), opener, list, isReport ? null : looked),
+  };
 }
 
 /* now() → {failure, rows, core}. Entries of the ⋯ menu. */
 export function menuOf(now) {
-  const table = exportEntries({ name: 'oom', title: () => visible(now().failure?.verdict.title ?? 'Verdict'), table: () => tableOf(now().rows) });
+  const table = exportEntries({
+    name: 'oom',
+    title: () => visible(now().failure?.verdict.title ?? 'Verdict'),
+    table: () => tableOf(now().rows),
+  });
   return () => {
     const { failure, core, rows } = now();
     if (!failure && !core) return [];
     const figures = failure ? [failure] : core;
     return [
-      { word: 'Verdict (Markdown) to the clipboard', run: () => copyText(say.verdictText(failure, core, tableOf(rows), factsLine())) },
-      { word: 'Figures (JSON)', run: () => saveText(`${JSON.stringify(figures, null, 1)}\n`, fileName('oom', 'json'), 'application/json') },
+      {
+        word: 'Verdict (Markdown) to the clipboard',
+        run: () => copyText(say.verdictText(failure, core, tableOf(rows), factsLine())),
+      },
+      {
+        word: 'Figures (JSON)',
+        run: () => saveText(`${JSON.stringify(figures, null, 1)}\n`, fileName('oom', 'json'), 'application/json'),
+      },
       ...(failure ? [table()] : []),
     ];
   };

@@ -5,22 +5,45 @@ import { bytes, visible } from '../../lib/format.js';
 import { categoryWords } from '../../widgets/categories.js';
 import { cellsOf } from './bars.js';
 
-const LOOKS = { arguments: 'parameter', outputs: 'output', temporaries: 'temporary', constants: 'constant', program: 'collective', arrays: 'parameter', fragmentation: 'lost', free: 'free' };
+const LOOKS = {
+  arguments: 'parameter',
+  outputs: 'output',
+  temporaries: 'temporary',
+  constants: 'constant',
+  program: 'collective',
+  arrays: 'parameter',
+  fragmentation: 'lost',
+  free: 'free',
+};
 
 /* Does what lies beside a text say more of the failure than the text: a snapshot, live arrays of a device profile? */
-export const saysMoreThanText = (core) => Boolean(core?.together?.rows.length) || Boolean(core?.where.some(({ source }) => source === 'device profile'));
+export const saysMoreThanText = (core) =>
+  Boolean(core?.together?.rows.length) || Boolean(core?.where.some(({ source }) => source === 'device profile'));
 
-const partOf = (row, look) => ({ word: row.label, bytes: row.bytes, key: null, evidence: row.evidence, look, fragmentation_bytes: 0, fragmentation_key: null });
+const partOf = (row, look) => ({
+  word: row.label,
+  bytes: row.bytes,
+  key: null,
+  evidence: row.evidence,
+  look,
+  fragmentation_bytes: 0,
+  fragmentation_key: null,
+});
 
 /* The stretches of what was needed; null where nothing is itemised. */
 export function barOf({ where, where_bytes: whole, where_over_bytes: over, where_evidence: sum, fit, together }) {
   if (where.length === 0) return null;
   return {
-    parts: where.map((row) => partOf(row, together && row.kind === 'reserved' ? 'parameter-light' : (LOOKS[row.kind] ?? 'unknown'))),
+    parts: where.map((row) =>
+      partOf(row, together && row.kind === 'reserved' ? 'parameter-light' : (LOOKS[row.kind] ?? 'unknown')),
+    ),
     whole_bytes: whole,
     whole_evidence: sum,
     of: '',
-    limit: fit.capacity_bytes == null ? null : { bytes: fit.capacity_bytes, word: 'capacity', key: null, evidence: fit.evidence.capacity },
+    limit:
+      fit.capacity_bytes == null
+        ? null
+        : { bytes: fit.capacity_bytes, word: 'capacity', key: null, evidence: fit.evidence.capacity },
     over_bytes: over,
     over_evidence: fit.evidence.over,
     over_word: 'over by',
@@ -29,9 +52,10 @@ export function barOf({ where, where_bytes: whole, where_over_bytes: over, where
   };
 }
 
-/* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. At run time a text may
- * state the request alone, which is no more than a piece. told: the bar of the text, plan: of the answer oom/plan, core: the
- * verdict; each may be null. */
+/* What the text itemises is the text's; what it does not is the plan's. The limit stays the text's. At run time a text
+   may
+ * state the request alone, which is no more than a piece. told: the bar of the text, plan: of the answer oom/plan,
+ * core: the verdict; each may be null. */
 export function takenOf(told, plan, core, phase) {
   if (!told || core?.together || saysMoreThanText(core)) return core ? barOf(core) : told;
   const isPiece = phase === 'run' && told.parts.length === 1;
@@ -40,7 +64,8 @@ export function takenOf(told, plan, core, phase) {
   return plan?.bar ?? told;
 }
 
-/* Whose memory it is, with the largest groups as cells; null where that is not known. Stretches that no category has a share
+/* Whose memory it is, with the largest groups as cells; null where that is not known. Stretches that no category has a
+   share
  * of stay beside: where one of them is what the categories add up to, the others. */
 export function whoseOf(told, core) {
   if (!core?.categories.length) return null;

@@ -15,23 +15,38 @@ const WORDS = [
 ];
 const isKnown = (value) => value != null;
 
-const spaceName = (space) => (space ? (/^(hbm|vmem|smem|cmem)$/.test(space) ? space.toUpperCase() : visible(space)) : '');
+const spaceName = (space) =>
+  space ? (/^(hbm|vmem|smem|cmem)$/.test(space) ? space.toUpperCase() : visible(space)) : '';
 export const phaseName = (phase) => PHASES[phase] ?? '';
 
 /* A sentence without its links. */
 export const plain = (parts) =>
-  parts.map((part) => (typeof part === 'string' ? visible(part) : part.name !== undefined ? visible(part.name) : (part.text ?? bytes(part.bytes)))).join('');
+  parts
+    .map((part) =>
+      typeof part === 'string'
+        ? visible(part)
+        : part.name !== undefined
+          ? visible(part.name)
+          : (part.text ?? bytes(part.bytes)),
+    )
+    .join('');
 
 /* Words that the text states: [{word, text, key}]. */
 export const wordRows = (failure) =>
-  WORDS.filter(([, key]) => failure[key] && failure.ranges[key]).map(([word, key]) => ({ word, text: failure[key], key }));
+  WORDS.filter(([, key]) => failure[key] && failure.ranges[key]).map(([word, key]) => ({
+    word,
+    text: failure[key],
+    key,
+  }));
 
 /* "4 reports, 3 equal": what a list of failures says of itself. */
 export function reportsText(failures, leftOut) {
   const all = failures.reduce((sum, failure) => sum + failure.replicas, 0) + leftOut;
   const equal = failures.filter((failure) => failure.replicas > 1);
   const repeats = equal.map((failure) => `${count(failure.replicas)} equal`);
-  return [counted(all, 'report'), ...repeats.slice(0, 3), leftOut > 0 ? `${count(leftOut)} not kept` : ''].filter(Boolean).join(', ');
+  return [counted(all, 'report'), ...repeats.slice(0, 3), leftOut > 0 ? `${count(leftOut)} not kept` : '']
+    .filter(Boolean)
+    .join(', ');
 }
 
 /* One line of that list. */
@@ -45,13 +60,23 @@ export function reportLine(failure) {
 export function nothing(found) {
   if (found.report_line_count > 0) {
     const { usage } = found;
-    const held = usage ? ` (${bytes(usage.used_bytes)} of ${bytes(usage.capacity_bytes)}${usage.memory_space ? ` ${spaceName(usage.memory_space)}` : ''})` : '';
-    return { isReport: true, title: 'No failure here.', text: `The text has the memory report of a compiler or an allocator${held}, but no error.` };
+    const held = usage
+      ? ` (${bytes(usage.used_bytes)} of ${bytes(usage.capacity_bytes)}${
+          usage.memory_space ? ` ` + `${spaceName(usage.memory_space)}` : ''
+        })`
+      : '';
+    return {
+      isReport: true,
+      title: 'No failure here.',
+      text: `The text has the memory report of a compiler or an allocator${held}, but no error.`,
+    };
   }
   return {
     isReport: false,
     title: `No out-of-memory report found in ${counted(found.lines?.line_count ?? 0, 'line')}.`,
-    text: 'Looked for: TPU E1000, E1001, E0100, E0101, E3000 family; reports of GPU allocators; PyTorch, TensorFlow, drivers and kernels of GPUs, language-model servers; host memory, and processes killed because of it.',
+    text:
+      'Looked for: TPU E1000, E1001, E0100, E0101, E3000 family; reports of GPU allocators; PyTorch, TensorFlow, ' +
+      'drivers and kernels of GPUs, language-model servers; host memory, and processes killed because of it.',
   };
 }
 
@@ -59,7 +84,11 @@ export function nothing(found) {
 export function documentTitle(failure, source, core = null) {
   const needed = (failure ?? core?.fit)?.needed_bytes ?? null;
   const size = isKnown(needed) ? bytes(needed) : '';
-  const parts = [failure || core ? size : 'no failure', cutMiddle(visible(failure?.module || core?.program || source), 60), 'OOM'];
+  const parts = [
+    failure || core ? size : 'no failure',
+    cutMiddle(visible(failure?.module || core?.program || source), 60),
+    'OOM',
+  ];
   return `${parts.filter(Boolean).join(' · ')} – memviewd`;
 }
 
@@ -75,11 +104,20 @@ export function barText(bar) {
 function coreLines({ cause, categories, advice, advice_sentence: sentence }) {
   const shares = categories.map(({ label, bytes: own }) => `${visible(label)} ${bytes(own)}`).join(', ');
   const piece = ({ title, saves_bytes: saves, lands_at_bytes: lands, fits, confidence, do: line }) => {
-    const said = [saves > 0 ? `saves ${bytes(saves)}` : '', lands == null ? '' : `becomes ${bytes(lands)}`, fits === 'yes' ? 'fits' : ''].filter(Boolean);
+    const said = [
+      saves > 0 ? `saves ${bytes(saves)}` : '',
+      lands == null ? '' : `becomes ${bytes(lands)}`,
+      fits === 'yes' ? 'fits' : '',
+    ].filter(Boolean);
     const figures = said.length ? `: ${said.join(', ')}` : '';
     return `- ${visible(title)}${figures} (${confidence})${line ? ` \`${visible(line)}\`` : ''}`;
   };
-  return [cause.kind === 'unknown' ? '' : visible(cause.text), shares ? `- at the peak: ${shares}` : '', sentence ? visible(sentence) : '', ...advice.map(piece)];
+  return [
+    cause.kind === 'unknown' ? '' : visible(cause.text),
+    shares ? `- at the peak: ${shares}` : '',
+    sentence ? visible(sentence) : '',
+    ...advice.map(piece),
+  ];
 }
 
 /* Pure: the whole verdict for a bug report; failure, core: either may be null. */
@@ -88,7 +126,9 @@ export function verdictText(failure, core, table, facts) {
   const lines = [
     `**${verdict ? plain([...verdict.answer, ' ', ...verdict.more]).trim() : visible(core.verdict)}**`,
     facts,
-    ...(verdict?.figures ?? []).map((row) => `- ${row.word}: ${row.text ?? bytes(row.bytes)}${row.after ? ` (${visible(row.after)})` : ''}`),
+    ...(verdict?.figures ?? []).map(
+      (row) => `- ${row.word}: ${row.text ?? bytes(row.bytes)}${row.after ? ` (${visible(row.after)})` : ''}`,
+    ),
     verdict?.bar ? `- where: ${barText(verdict.bar)}` : '',
     verdict ? plain(verdict.cause_text) : '',
     ...(core ? coreLines(core) : []),

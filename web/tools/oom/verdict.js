@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verdict.js: what a text, a plan, a trace or profiles say, as the page shows it: the answer and why; beside each other where
- * it went and what will make it fit; below them the text and how the figures are made. Or why there is nothing. */
+ * verdict.js: what a text, a plan, a trace or profiles say, as the page shows it: the answer and why; beside each other
+ * where it went and what will make it fit; below them the text and how the figures are made. Or why there is nothing.
+ * */
 
 import { get, Problem } from '../../lib/api.js';
 import { button, el, fill, loadStyle, name } from '../../lib/dom.js';
@@ -19,21 +20,39 @@ import { createArrays } from './arrays.js';
 import { saysMoreThanText } from './spread.js';
 import { createWhere } from './where.js';
 
-export const CLEARED = { session: '', host: '', module: '', space: null, file: '', local: '', report: '', sort: '', whatif: [] };
+export const CLEARED = {
+  session: '',
+  host: '',
+  module: '',
+  space: null,
+  file: '',
+  local: '',
+  report: '',
+  sort: '',
+  whatif: [],
+};
 
 /* Where a text lies, as parameters of the daemon and as a choice of the page. */
 const aboutOf = (found) => (found.local ? { local: found.local } : { session: found.session, file: found.file });
-const hereOf = (found) => (found.local ? { ...CLEARED, tool: 'oom', local: found.local } : { tool: 'oom', local: '', session: found.session });
+const hereOf = (found) =>
+  found.local ? { ...CLEARED, tool: 'oom', local: found.local } : { tool: 'oom', local: '', session: found.session };
 
-/* The page of the program that a failure is about, and what the daemon says of its plan: {href, text, plan: the answer's,
+/* The page of the program that a failure is about, and what the daemon says of its plan: {href, text, plan: the
+   answer's,
  * with linkTo(buffer), or null}. Null: this session has no such program. */
 async function planFor(found, at, session, context, signal) {
   if (!session || session.module_count === 0 || found.local) return null;
   try {
-    const { module, plan } = await get('oom/plan', { session: session.id, file: found.file, report: at + 1 }, { signal });
+    const { module, plan } = await get(
+      'oom/plan',
+      { session: session.id, file: found.file, report: at + 1 },
+      { signal },
+    );
     if (!module) return null;
     const link = (more) => context.link(session.id, { tool: 'memory_viewer', module: module.id, ...more });
-    const text = `${visible(module.name)} in the Memory Viewer${module.is_named ? '' : ' (the only program of this session)'}`;
+    const text =
+      `${visible(module.name)} in the Memory ` +
+      `Viewer${module.is_named ? '' : ' (the only program of this session)'}`;
     const there = { href: link(), text, plan };
     if (!plan) return there;
     plan.linkTo = ({ id }) => link({ space: plan.space, pin: { kind: 'b', id } });
@@ -44,22 +63,32 @@ async function planFor(found, at, session, context, signal) {
   }
 }
 
-/* What the daemon makes of all that is here: of the text `found` (null: there is none), of the session. Null where it says
+/* What the daemon makes of all that is here: of the text `found` (null: there is none), of the session. Null where it
+   says
  * nothing. A capacity that is none in the URL is left out. */
 export async function askCore(found, at, { route, session }, signal) {
   const text = found?.local ? { local: found.local } : { session: session?.id, file: found?.file };
-  const about = { ...text, host: route.host, module: route.module, report: found ? at + 1 : '', capacity: route.capacity };
+  const about = {
+    ...text,
+    host: route.host,
+    module: route.module,
+    report: found ? at + 1 : '',
+    capacity: route.capacity,
+  };
   try {
     return await get('verdict', about, { signal });
   } catch (error) {
-    if (error.status === 400 && route.capacity) return askCore(found, at, { route: { ...route, capacity: '' }, session }, signal);
+    if (error.status === 400 && route.capacity)
+      return askCore(found, at, { route: { ...route, capacity: '' }, session }, signal);
     if (error instanceof Problem && !['gone', 'token'].includes(error.code)) return null;
     throw error;
   }
 }
 
 /* Is there anything that a page could show? */
-export const saysNothing = ({ fits, where, ledger, advice, peak, arrays }) => fits === 'unknown' && where.length + ledger.bars.length + advice.length + peak.groups.length + (arrays?.items.length ?? 0) === 0;
+export const saysNothing = ({ fits, where, ledger, advice, peak, arrays }) =>
+  fits === 'unknown' &&
+  where.length + ledger.bars.length + advice.length + peak.groups.length + (arrays?.items.length ?? 0) === 0;
 
 /* Figures that the sentence turns on, larger. */
 function emphasised(sentence, mentions, fit, links) {
@@ -67,7 +96,11 @@ function emphasised(sentence, mentions, fit, links) {
   const at = main ? sentence.indexOf(main.text) : -1;
   if (at < 0) return links.sentence(sentence, mentions);
   const rest = mentions.slice(mentions.indexOf(main) + 1);
-  return [visible(sentence.slice(0, at)), links.figure(main.bytes, main.evidence, main.text, 'answer-figure'), links.sentence(sentence.slice(at + main.text.length), rest)];
+  return [
+    visible(sentence.slice(0, at)),
+    links.figure(main.bytes, main.evidence, main.text, 'answer-figure'),
+    links.sentence(sentence.slice(at + main.text.length), rest),
+  ];
 }
 
 /* "read from: " and the names of the texts. */
@@ -76,7 +109,10 @@ function sourceNodes(found, context, menu) {
   const files = found.files ?? [];
   const select = el(
     'select',
-    { 'aria-label': 'Text that was read', on: { change: () => context.choose({ file: select.value, report: '', sort: '' }) } },
+    {
+      'aria-label': 'Text that was read',
+      on: { change: () => context.choose({ file: select.value, report: '', sort: '' }) },
+    },
     files.map((file) => el('option', { value: file, selected: file === found.file }, cutMiddle(visible(file), 60))),
   );
   return [
@@ -88,7 +124,8 @@ function sourceNodes(found, context, menu) {
 
 /* ---- what the page is made of ---- */
 
-/* The parts of the page and what they show: `failure` of a text, `core` the verdict of all that is here; either may be null. */
+/* The parts of the page and what they show: `failure` of a text, `core` the verdict of all that is here; either may be
+   null. */
 function build(page, context, onPaste) {
   const figures = createFigures(page);
   const ui = { context, onPaste, figures, failure: null, core: null, ready: loadStyle('whatif.css') };
@@ -117,7 +154,13 @@ function build(page, context, onPaste) {
   ui.right = el('div', { class: 'oom-column oom-right' }, nodes(ui.advice, ui.next));
   ui.columns = el('div', { class: 'oom-columns' }, ui.left, ui.right);
   ui.body = el('div', { class: 'oom-body' }, ui.reports.node, ui.columns, nodes(ui.text, ui.made, ui.ledger));
-  ui.head = el('div', { class: 'head' }, el('div', { class: 'answer-row' }, ui.title, el('div', { class: 'answer-aside' }, ui.source)), ui.why, ui.finding);
+  ui.head = el(
+    'div',
+    { class: 'head' },
+    el('div', { class: 'answer-row' }, ui.title, el('div', { class: 'answer-aside' }, ui.source)),
+    ui.why,
+    ui.finding,
+  );
   return ui;
 }
 
@@ -155,7 +198,8 @@ function placeText({ text, made, body }, column) {
   else move(text.panel.node, body, made.panel.node);
 }
 
-/* No column stands empty beside a full one: a text takes the place of a picture or list that is not there, and of advice.
+/* No column stands empty beside a full one: a text takes the place of a picture or list that is not there, and of
+   advice.
  * isAsking: what the daemon makes of it is on its way, and the text stays where it is. */
 function place(ui, isAsking) {
   const { core, text, where, buffers, arrays, advice, next, left, right, columns, body, made } = ui;
@@ -169,7 +213,10 @@ function place(ui, isAsking) {
     placeText(ui, ui.room.isWide() ? column : null);
     text.setFold(column == null);
   }
-  move(next.panel.node, ui.room.isWide() && isShown(advice) && !isShown(where) && !isShown(buffers) && !isShown(arrays) ? left : right);
+  move(
+    next.panel.node,
+    ui.room.isWide() && isShown(advice) && !isShown(where) && !isShown(buffers) && !isShown(arrays) ? left : right,
+  );
   left.hidden = isEmpty(left);
   right.hidden = isEmpty(right);
   columns.hidden = left.hidden && right.hidden;
@@ -184,7 +231,8 @@ function drawNothing(ui, found, sourceName) {
   fill(ui.why);
   fill(ui.instead, said.node);
   ui.instead.hidden = false;
-  for (const part of [ui.where, ui.arrays, ui.buffers, ui.advice, ui.next, ui.made, ui.ledger]) part.panel.node.hidden = true;
+  for (const part of [ui.where, ui.arrays, ui.buffers, ui.advice, ui.next, ui.made, ui.ledger])
+    part.panel.node.hidden = true;
   ui.finding.hidden = ui.reports.node.hidden = true;
   placeText(ui, null);
   ui.text.setFold(false);
@@ -193,15 +241,23 @@ function drawNothing(ui, found, sourceName) {
   return ui.text.show(about);
 }
 
-/* All that the plan adds to: at first without it. What is largest is said once: by the cause where there is one, in the words
+/* All that the plan adds to: at first without it. What is largest is said once: by the cause where there is one, in the
+   words
  * of the list. */
 function drawPlanned(ui, link, links) {
   const { title, figures, failure, core, where, buffers, made, next } = ui;
   const { verdict } = failure;
   const plan = link?.plan ?? null;
   const more = [...verdict.more, ...(core && core.cause.kind !== 'unknown' ? [] : (plan?.largest ?? []))];
-  if (saysMoreThanText(core)) fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
-  else fill(title, el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)), ' ', el('span', { class: 'answer-second' }, figures.sentence(more)));
+  if (saysMoreThanText(core))
+    fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
+  else
+    fill(
+      title,
+      el('span', { class: 'answer-first' }, figures.sentence(verdict.answer)),
+      ' ',
+      el('span', { class: 'answer-second' }, figures.sentence(more)),
+    );
   const other = where.show(failure, plan, core, link);
   buffers.show(failure, plan);
   made.show(failure, core, plan, other);
@@ -211,7 +267,8 @@ function drawPlanned(ui, link, links) {
 const landless = ({ confidence, saves_bytes: saves, evidence }, links) =>
   saves == null ? [] : [': saves ', confidence === 'bound' ? '≤ ' : '', links.figure(saves, evidence.saves)];
 
-/* The best piece of advice, in the line of the answer; none where it fits. What it lands at, or what it saves where that
+/* The best piece of advice, in the line of the answer; none where it fits. What it lands at, or what it saves where
+   that
  * alone is known. */
 function drawFinding({ finding, core, advice, figures: { links } }) {
   const best = core && (core.advice[core.best] ?? null);
@@ -222,7 +279,9 @@ function drawFinding({ finding, core, advice, figures: { links } }) {
     finding,
     el('span', { 'aria-hidden': 'true' }, '▶ '),
     visible(best.title),
-    best.lands_at_bytes == null ? landless(best, links) : [': ', best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
+    best.lands_at_bytes == null
+      ? landless(best, links)
+      : [': ', best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
     `${ends} (${best.confidence}). `,
     button('link-button', advice.focus, 'How'),
   );
@@ -244,7 +303,9 @@ function drawCore(ui, isAsking = false) {
 async function drawFailure(ui, found, at, { session, sourceName, signal }) {
   const { context, failure, figures, reports, text } = ui;
   context.setTitle(say.documentTitle(failure, sourceName));
-  reports.show(found.failures, found.left_out_count, at, (index) => context.linkHere({ ...hereOf(found), report: index ? String(index + 1) : '', sort: '' }));
+  reports.show(found.failures, found.left_out_count, at, (index) =>
+    context.linkHere({ ...hereOf(found), report: index ? String(index + 1) : '', sort: '' }),
+  );
   ui.core = figures.links = null;
   drawPlanned(ui, null, null);
   void drawCore(ui, true);
@@ -268,7 +329,8 @@ async function drawAlone(ui, core, sourceName) {
   ui.core = core;
   context.setTitle(say.documentTitle(null, sourceName, core));
   fill(title, el('span', { class: 'answer-first' }, emphasised(core.verdict, core.figures, core.fit, links)));
-  for (const node of [ui.reports.node, ui.text.panel.node, ui.buffers.panel.node, ui.next.panel.node]) node.hidden = true;
+  for (const node of [ui.reports.node, ui.text.panel.node, ui.buffers.panel.node, ui.next.panel.node])
+    node.hidden = true;
   await ui.ready;
   const href = links.viewer({});
   const link = href && { href, text: `${visible(core.module.name)} in the Memory Viewer` };
@@ -289,7 +351,11 @@ export function createVerdict(page, context, onPaste) {
       ui.core = null;
       ui.body.hidden = ui.text.panel.node.hidden = ui.made.panel.node.hidden = false;
       ui.instead.hidden = true;
-      fill(ui.source, sourceNodes(found, context, ui.menu), found ? null : button('text-button', onPaste, 'Paste a text'));
+      fill(
+        ui.source,
+        sourceNodes(found, context, ui.menu),
+        found ? null : button('text-button', onPaste, 'Paste a text'),
+      );
       ui.other.textContent = found?.local ? 'Paste other' : 'Paste a text';
       if (!found) await drawAlone(ui, core, sourceName);
       else if (ui.failure) await drawFailure(ui, found, at, { session, sourceName, signal });

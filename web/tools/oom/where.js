@@ -10,8 +10,12 @@ import { takenOf, whoseOf } from './spread.js';
 const TITLE = 'Where did it all go?';
 
 /* A figure that lights its place in the text, or opens its evidence. */
-export const figureWith = (figures, links) => (value, key, evidence, text, className = 'strong') =>
-  key || evidence == null ? figures.node(value, key, className, text) : links.figure(value, evidence, text, className);
+export const figureWith =
+  (figures, links) =>
+  (value, key, evidence, text, className = 'strong') =>
+    key || evidence == null
+      ? figures.node(value, key, className, text)
+      : links.figure(value, evidence, text, className);
 
 /* What lies under the pointer lights its row; a click goes where the row leads. */
 function bindCells(node, figures) {
@@ -23,7 +27,11 @@ function bindCells(node, figures) {
   node.addEventListener('pointerleave', () => figures.light([]));
   node.addEventListener('click', (event) => {
     const key = keyOf(event);
-    if (key) [...document.querySelectorAll('.oom-largest [data-key]')].find((row) => row.dataset.key === key)?.querySelector('.oom-label a')?.click();
+    if (key)
+      [...document.querySelectorAll('.oom-largest [data-key]')]
+        .find((row) => row.dataset.key === key)
+        ?.querySelector('.oom-label a')
+        ?.click();
   });
 }
 
@@ -33,7 +41,8 @@ export function createWhere(figures, menu) {
   return {
     panel,
     peak,
-    /* failure: of a text, or null; plan: of the answer oom/plan, or null; core: the verdict, or null while it is asked for;
+    /* failure: of a text, or null; plan: of the answer oom/plan, or null; core: the verdict, or null while it is asked
+       for;
      * link: {href, text} of the program's page, or null. Out: the other bar of the same memory, which the page shows
      * elsewhere, or null. */
     show(failure, plan, core, link) {

@@ -12,7 +12,8 @@ def loss(params, x):
     return np.square(x).mean()
 
 def train(params, opt_state, x):
-    updates, opt_state = tx.update(grad(loss)(params, x), opt_state, params); params = optax.apply_updates(params, updates)
+    updates, opt_state = tx.update(grad(loss)(params, x), opt_state, params)
+    params = optax.apply_updates(params, updates)
     return params, opt_state
 
 step = jit(train, donate_argnums=(0,), keep_unused=True)  # (0,) only

@@ -20,5 +20,6 @@ step = jax.jit(train_step)
 
 def args():
     f = lambda *s: jax.ShapeDtypeStruct(s, jnp.float32)
-    p = {"layers": [{"qkv": f(512, 1536), "out": f(512, 512), "up": f(512, 2048), "down": f(2048, 512)} for _ in range(6)]}
+    p = {"layers": [{"qkv": f(512, 1536), "out": f(512, 512), "up": f(512, 2048), "down": f(2048, 512)}
+                    for _ in range(6)]}
     return (p, jax.eval_shape(make_optimizer().init, p)), f(8, 512, 512)

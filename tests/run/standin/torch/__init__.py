@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A torch without a GPU, for tests of what `memviewd run` does to one: the names, signatures and order of calls are those of
-PyTorch 2.11 (torch/cuda/__init__.py, torch/cuda/memory.py, torch/csrc/cuda/Module.cpp); the allocator is tests/golden's.
+"""A torch without a GPU, for tests of what `memviewd run` does to one: the names, signatures and order of calls are
+those of PyTorch 2.11 (torch/cuda/__init__.py, torch/cuda/memory.py, torch/csrc/cuda/Module.cpp); the allocator is
+tests/golden's.
 
-TORCH_CALLS=FILE: each call of the allocator's own functions is written there. TORCH_STANDIN=2.0, async: as that release, or as
-the backend cudaMallocAsync, which can neither record nor be observed."""
+TORCH_CALLS=FILE: each call of the allocator's own functions is written there. TORCH_STANDIN=2.0, async: as that
+release, or as the backend cudaMallocAsync, which can neither record nor be observed."""
+
 import os
 import pickle
 import sys
@@ -37,6 +39,7 @@ observers, queued_calls, state = [], [], {"is_initialized": False, "has_history"
 
 # ---- torch._C -----------------------------------------------------------------------------
 
+
 def _cuda_attach_out_of_memory_observer(observer):
     called("_cuda_attach_out_of_memory_observer")
     if KIND == "async":
@@ -51,6 +54,7 @@ if KIND != "2.0":
 
 # ---- torch.cuda.memory --------------------------------------------------------------------
 
+
 def _record_memory_history(enabled="all", context="all", stacks="all", max_entries=sys.maxsize, device=None):
     called("_record_memory_history", enabled=enabled, stacks=stacks, max_entries=max_entries)
     if KIND == "async":
@@ -58,8 +62,14 @@ def _record_memory_history(enabled="all", context="all", stacks="all", max_entri
     state["has_history"] = enabled is not None
 
 
-def _record_memory_history_2_0(enabled, record_context=True, trace_alloc_max_entries=1, trace_alloc_record_context=False, device=None,
-                               record_context_cpp=False):
+def _record_memory_history_2_0(
+    enabled,
+    record_context=True,
+    trace_alloc_max_entries=1,
+    trace_alloc_record_context=False,
+    device=None,
+    record_context_cpp=False,
+):
     called("_record_memory_history", enabled, trace_alloc_max_entries=trace_alloc_max_entries)
     state["has_history"] = enabled
 
@@ -71,6 +81,7 @@ def _dump_snapshot(filename="dump_snapshot.pickle"):
 
 
 # ---- torch.cuda ---------------------------------------------------------------------------
+
 
 def _lazy_call(callable, **kwargs):
     if state["is_initialized"]:
@@ -92,12 +103,17 @@ def _lazy_init():
 
 # ---- torch.cuda ---------------------------------------------------------------------------
 
+
 def memory_stats(device=None):
     """of device 0, the only one in use; keys that are asked for"""
     called("memory_stats", device)
     ours = globals()["device"]
     allocated, reserved, peak = (ours.requested(), ours.reserved, state["peak"]) if not device else (0, 0, 0)
-    return {"allocated_bytes.all.current": allocated, "reserved_bytes.all.current": reserved, "allocated_bytes.all.peak": peak}
+    return {
+        "allocated_bytes.all.current": allocated,
+        "reserved_bytes.all.current": reserved,
+        "allocated_bytes.all.peak": peak,
+    }
 
 
 def mem_get_info(device=None):
@@ -105,10 +121,20 @@ def mem_get_info(device=None):
     return globals()["device"].device_free, globals()["device"].capacity
 
 
-memory = types.SimpleNamespace(_record_memory_history=_record_memory_history_2_0 if KIND == "2.0" else _record_memory_history,
-                               _dump_snapshot=_dump_snapshot)
-cuda = types.SimpleNamespace(memory=memory, _lazy_call=_lazy_call, init=_lazy_init, is_initialized=lambda: state["is_initialized"],
-                             OutOfMemoryError=OutOfMemoryError, device_count=lambda: 2, memory_stats=memory_stats, mem_get_info=mem_get_info)
+memory = types.SimpleNamespace(
+    _record_memory_history=_record_memory_history_2_0 if KIND == "2.0" else _record_memory_history,
+    _dump_snapshot=_dump_snapshot,
+)
+cuda = types.SimpleNamespace(
+    memory=memory,
+    _lazy_call=_lazy_call,
+    init=_lazy_init,
+    is_initialized=lambda: state["is_initialized"],
+    OutOfMemoryError=OutOfMemoryError,
+    device_count=lambda: 2,
+    memory_stats=memory_stats,
+    mem_get_info=mem_get_info,
+)
 
 
 def empty(size, device="cpu", dtype=None):
