@@ -23,6 +23,7 @@ import running  # noqa: E402
 THEMES = [
     "asking",
     "writing",
+    "growing",
     "parquet",
     "loading",
     "queries",

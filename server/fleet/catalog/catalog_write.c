@@ -150,7 +150,8 @@ static bool copy_rows(struct catalog_writer *writer)
 }
 
 /* In the order of their ids, so that of two that write the same files one waits for the other, and not each. What
- * points had these rows is asked before they go, and what points they have now, after. */
+ * points had these rows is asked before they go, and what points they have now, after. Those that lost rows are made
+ * anew; the others grow by the new rows alone. */
 static bool batch_write(struct catalog_writer *writer)
 {
     static const char files[] =
@@ -165,17 +166,20 @@ static bool batch_write(struct catalog_writer *writer)
     static const char replaced[] =
         "WITH replaced AS (DELETE FROM memviewd.rows WHERE file_id = ANY ($1::text[]) RETURNING point_id, "
         "job, module, kind, memory_space, configuration, logdir) INSERT INTO pg_temp.touched SELECT DISTINCT point_id, "
-        "job, module, kind, memory_space, configuration, logdir FROM replaced";
+        "job, module, kind, memory_space, configuration, logdir, true FROM replaced";
     static const char touched[] =
         "INSERT INTO pg_temp.touched SELECT DISTINCT point_id, job, module, kind, memory_space, configuration, "
-        "logdir FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
-    static const char refresh[] =
-        "SELECT memviewd.points_refresh(coalesce((SELECT array_agg(DISTINCT point_id) FROM pg_temp.touched), '{}'))";
+        "logdir, false FROM memviewd.rows WHERE file_id = ANY ($1::text[])";
+    static const char refresh[] = "SELECT memviewd.points_refresh(array_agg(DISTINCT point_id)) FROM pg_temp.touched "
+                                  "WHERE has_lost HAVING count(*) > 0";
+    static const char grow[] =
+        "SELECT memviewd.points_add($1::text[], array_agg(point_id)) FROM (SELECT point_id FROM pg_temp.touched "
+        "GROUP BY point_id HAVING NOT bool_or(has_lost)) AS grown HAVING count(*) > 0";
     const char *ids = writer->file_ids.data;
     return catalog_write_run(writer, "BEGIN ISOLATION LEVEL READ COMMITTED", NULL) &&
            catalog_write_copy(writer, files, &writer->files) && catalog_write_run(writer, upsert, NULL) &&
            catalog_write_run(writer, replaced, ids) && copy_rows(writer) && catalog_write_run(writer, touched, ids) &&
-           catalog_write_run(writer, refresh, NULL) &&
+           catalog_write_run(writer, refresh, NULL) && catalog_write_run(writer, grow, ids) &&
            catalog_runs_changed(writer->connection, writer->run_id, &writer->err) &&
            catalog_write_run(writer, "COMMIT", NULL);
 }
@@ -397,7 +401,7 @@ static bool catalog_write_prepare(struct catalog_writer *writer, struct err *err
     static const char incoming[] =
         "CREATE TEMPORARY TABLE incoming (LIKE memviewd.files INCLUDING DEFAULTS) ON COMMIT DELETE ROWS; "
         "CREATE TEMPORARY TABLE touched (point_id text, job text, module text, kind text, memory_space text, "
-        "configuration text, logdir text) ON COMMIT DELETE ROWS";
+        "configuration text, logdir text, has_lost boolean) ON COMMIT DELETE ROWS";
     return catalog_schema_migrate(writer->connection, err) &&
            catalog_connection_command(writer->connection, incoming, err) &&
            catalog_connection_query(writer->connection, "SELECT clock_timestamp()", NULL, 0, time_take, writer, err);
