@@ -10,7 +10,8 @@ from harness import ROOT, equal
 
 READ = """
 import duckdb, json, sys
-table = duckdb.sql(sys.argv[1].replace("SELECT", "SELECT * REPLACE (strftime(modified_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') AS modified_at)", 1))
+as_text = "strftime(modified_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ') AS modified_at"
+table = duckdb.sql(sys.argv[1].replace("SELECT", f"SELECT * REPLACE ({as_text})", 1))
 print(json.dumps([dict(zip(table.columns, row)) for row in table.fetchall()]))
 """
 

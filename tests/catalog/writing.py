@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memviewd index --catalog: rows as in files, what changed alone is written, and what is killed is nowhere half."""
-import itertools
+"""memviewd index --catalog: rows as in files, and only what changed is written."""
+
 import json
 import os
-import random
 import re
 import shutil
-import signal
 import subprocess
-import time
 
 import inputs
 from folder_server import FIRST_BLOCK_BYTES, FolderServer, need_libcurl
@@ -19,9 +16,13 @@ JOB = "--label-path={job}/{commit}"
 
 def index(t, database, *arguments, status=0, url=None, environ=None):
     """what it says on the standard error"""
-    done = subprocess.run([t.binary, "index", "--catalog=" + (url or database.url), *arguments], capture_output=True,
-                          text=True, timeout=300,
-                          env={**os.environ, **(environ or {})})
+    done = subprocess.run(
+        [t.binary, "index", "--catalog=" + (url or database.url), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, **(environ or {})},
+    )
     equal(done.returncode, status, done.stderr)
     equal(done.stdout, "")
     return done.stderr
@@ -29,8 +30,11 @@ def index(t, database, *arguments, status=0, url=None, environ=None):
 
 def counts(said):
     """(rows, files) written, files as they were, files gone"""
-    found = re.search(r"(\d+) rows of (\d+) files written, \d+ of them without a verdict; (\d+) files are as they "
-                      r"were, (\d+) are gone", said)
+    found = re.search(
+        r"(\d+) rows of (\d+) files written, \d+ of them without a verdict; (\d+) files are as they "
+        r"were, (\d+) are gone",
+        said,
+    )
     assert found, said
     return tuple(map(int, found.groups()))
 
@@ -62,26 +66,36 @@ def by_id(rows):
 def check_balance(database, rows):
     """the three tables agree with each other, and with the rows that there should be"""
     equal(by_id(kept(database)), by_id(rows))
-    equal(database.rows("SELECT file_id FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM memviewd.rows "
-                        "r WHERE r.file_id = f.file_id)"), [])
+    equal(
+        database.rows(
+            "SELECT file_id FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM memviewd.rows "
+            "r WHERE r.file_id = f.file_id)"
+        ),
+        [],
+    )
     points = {row["point_id"]: row for row in database.rows("SELECT * FROM memviewd.points")}
-    database.execute("SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.points UNION SELECT point_id "
-                     "FROM memviewd.rows))")
+    database.execute(
+        "SELECT memviewd.points_refresh(array(SELECT point_id FROM memviewd.points UNION SELECT point_id "
+        "FROM memviewd.rows))"
+    )
     equal(points, {row["point_id"]: row for row in database.rows("SELECT * FROM memviewd.points")}, "points made anew")
     groups = {}
     for row in rows:
         if row["verdict"] is not None:
-            groups.setdefault(tuple(row[name]
-                                    for name in ("job", "module", "kind", "memory_space", "configuration", "commit")),
-                              []).append(row)
+            groups.setdefault(
+                tuple(row[name] for name in ("job", "module", "kind", "memory_space", "configuration", "commit")), []
+            ).append(row)
     equal(len(points), len(groups))
     for point in points.values():
-        group = groups[tuple(point[name]
-                             for name in ("job", "module", "kind", "memory_space", "configuration", "commit"))]
+        group = groups[
+            tuple(point[name] for name in ("job", "module", "kind", "memory_space", "configuration", "commit"))
+        ]
         largest = max((row["needed_bytes"] for row in group if row["needed_bytes"] is not None), default=None)
         least = min((row["needed_bytes"] for row in group if row["needed_bytes"] is not None), default=None)
-        equal((point["row_count"], point["needed_bytes"], point["needed_min_bytes"]),
-              (str(len(group)), *(None if each is None else str(each) for each in (largest, least))))
+        equal(
+            (point["row_count"], point["needed_bytes"], point["needed_min_bytes"]),
+            (str(len(group)), *(None if each is None else str(each) for each in (largest, least))),
+        )
         (row,) = [row for row in group if row["id"] == point["row_id"]]
         for name in point.keys() & row.keys():
             equal(point[name], None if row[name] is None else str(row[name]), name)
@@ -94,30 +108,48 @@ def tree(t, jobs=3, commits=4, hosts=3):
         for commit in range(commits):
             for host in range(hosts):
                 proto = inputs.hlo_proto("jit_train", 4 + job + commit)
-                t.write(f"job{job}/c{commit}/plugins/profile/run/host{host}.xplane.pb",
-                        inputs.xspace({("jit_train", 5): proto}))
+                t.write(
+                    f"job{job}/c{commit}/plugins/profile/run/host{host}.xplane.pb",
+                    inputs.xspace({("jit_train", 5): proto}),
+                )
     return jobs * commits * hosts
 
 
 def test_rows_are_those_of_the_files(t, database):
-    labels = ("--label=note=a\tb\\c\n\"é\" \\N", "--label-path={job}/{part}")
+    labels = ('--label=note=a\tb\\c\n"é" \\N', "--label-path={job}/{part}")
     equal(counts(index(t, database, t.fixtures, *labels))[2:], (0, 0))
     rows = told(t, t.fixtures, *labels)
     check_balance(database, rows)
-    columns = database.rows("SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE "
-                            "table_schema = 'memviewd' AND table_name = 'rows' "
-                            "AND is_generated = 'NEVER' ORDER BY ordinal_position")
+    columns = database.rows(
+        "SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE "
+        "table_schema = 'memviewd' AND table_name = 'rows' "
+        "AND is_generated = 'NEVER' ORDER BY ordinal_position"
+    )
     heads = t.run("index", "--format=csv", t.fixtures).stdout.splitlines()[0].split(",")
-    equal(sorted(column["name"] for column in columns), sorted(heads),
-          "a column that the schema lacks wants a file in server/fleet/catalog/schema")
-    exact = {"schema_version": "integer", "failure": "bigint", "modified_at": "timestamp with time zone",
-             "labels": "jsonb"}
+    equal(
+        sorted(column["name"] for column in columns),
+        sorted(heads),
+        "a column that the schema lacks wants a file in server/fleet/catalog/schema",
+    )
+    exact = {
+        "schema_version": "integer",
+        "failure": "bigint",
+        "modified_at": "timestamp with time zone",
+        "labels": "jsonb",
+    }
     for column in columns:
-        equal(column["type"],
-              exact.get(column["name"], "bigint" if column["name"].endswith(("_bytes", "_count")) else "text"),
-              column["name"])
-    points = {row["name"] for row in database.rows("SELECT column_name AS name FROM information_schema.columns WHERE "
-                                                   "table_schema = 'memviewd' AND table_name = 'points'")}
+        equal(
+            column["type"],
+            exact.get(column["name"], "bigint" if column["name"].endswith(("_bytes", "_count")) else "text"),
+            column["name"],
+        )
+    points = {
+        row["name"]
+        for row in database.rows(
+            "SELECT column_name AS name FROM information_schema.columns WHERE "
+            "table_schema = 'memviewd' AND table_name = 'points'"
+        )
+    }
     equal({name for name in heads if re.match("(where|category|pattern)_", name)} - points, set(), "not in points")
 
 
@@ -125,14 +157,18 @@ def test_what_is_as_it_was_is_not_read(t, database):
     count = tree(t)
     equal(counts(index(t, database, t.folder(), JOB))[1:], (count, 0, 0))
     equal(counts(index(t, database, t.folder(), JOB))[:3], (0, 0, count))
-    changed = t.write("job1/c2/plugins/profile/run/host1.xplane.pb",
-                      inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 40)}))
+    changed = t.write(
+        "job1/c2/plugins/profile/run/host1.xplane.pb",
+        inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 40)}),
+    )
     os.utime(changed, ns=(0, 1_700_000_000_123_456_789))
     # What is said of a file, all files of its session say together: so all three of them are read again.
     equal(counts(index(t, database, t.folder(), JOB))[1:], (3, count - 3, 0))
     check_balance(database, told(t, t.folder(), JOB))
-    equal(database.value("SELECT modified_at FROM memviewd.rows WHERE modified_at < '2024-01-01'"),
-          "2023-11-14 22:13:20.123456+00")
+    equal(
+        database.value("SELECT modified_at FROM memviewd.rows WHERE modified_at < '2024-01-01'"),
+        "2023-11-14 22:13:20.123456+00",
+    )
     equal(counts(index(t, database, t.folder(), JOB, "--label=team=x"))[1:], (count, 0, 0), "other labels")
     check_balance(database, told(t, t.folder(), JOB, "--label=team=x"))
 
@@ -143,8 +179,10 @@ def test_where_folders_are_left_out_nothing_is_taken_for_gone(t, database):
     shutil.rmtree(os.path.join(t.folder(), "job0", "c0"))
     t.write("/".join(["deep"] * 45 + ["host0.xplane.pb"]), b"")
     done = index(t, database, t.folder(), JOB)
-    assert ("more or deeper folders than are looked at; the rest is left out: files that are not met are not taken "
-            "for gone" in done), done
+    assert (
+        "more or deeper folders than are looked at; the rest is left out: files that are not met are not taken "
+        "for gone" in done
+    ), done
     equal(counts(done)[2:], (count - 3, 0))
     shutil.rmtree(os.path.join(t.folder(), "deep"))
     equal(counts(index(t, database, t.folder(), JOB))[2:], (count - 3, 3))
@@ -158,13 +196,34 @@ def test_by_a_unix_socket_a_name_and_tls(t, database):
     said = index(t, database, t.folder(), url=url + "?sslmode=require", status=2)
     assert "server does not support SSL" in said, said
     key, certificate = (os.path.join(t.folder("tls"), name) for name in ("key", "pem"))
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost",
-                    "-addext", "subjectAltName=DNS:localhost",
-                    "-keyout", key, "-out", certificate], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-keyout",
+            key,
+            "-out",
+            certificate,
+        ],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
     database.use_tls(certificate, key)
     try:
-        equal(counts(index(t, database, t.folder(), url=url + f"?sslmode=verify-full&sslrootcert={certificate}"))[2],
-              count)
+        equal(
+            counts(index(t, database, t.folder(), url=url + f"?sslmode=verify-full&sslrootcert={certificate}"))[2],
+            count,
+        )
         equal(counts(index(t, database, t.folder(), url=url + "?sslmode=require"))[2], count)
         # another name
         index(t, database, t.folder(), url=database.url + f"?sslmode=verify-full&sslrootcert={certificate}", status=2)
@@ -181,8 +240,9 @@ def test_files_that_are_gone_stay_as_rows_and_are_told(t, database):
     equal(sum(counts(index(t, database, t.folder(), JOB, f"--shard={at}/2"))[3] for at in range(2)), count // 3)
     equal(counts(index(t, database, t.folder(), JOB))[3], 0, "told once")
     # One that another process wrote since is not gone: this one's scan was before that.
-    database.execute("UPDATE memviewd.files SET gone_at = NULL, indexed_at = now() + interval '1 hour' WHERE file "
-                     "LIKE 'job0/c0/%'")
+    database.execute(
+        "UPDATE memviewd.files SET gone_at = NULL, indexed_at = now() + interval '1 hour' WHERE file LIKE 'job0/c0/%'"
+    )
     index(t, database, t.folder(), JOB)
     equal(database.value("SELECT count(*) FROM memviewd.files WHERE gone_at IS NOT NULL"), str(count // 3 - 3))
     database.execute("UPDATE memviewd.files SET gone_at = now() WHERE file LIKE 'job0/c0/%'")
@@ -206,14 +266,20 @@ def test_files_that_are_gone_stay_as_rows_and_are_told(t, database):
 
 def test_a_run_over_a_folder_forgets_nothing_of_the_one_above(t, database):
     """what no row has: logs without a failure, labels; all of it is forgotten by a run over its own folder alone"""
+
     def facts():
-        return [(row["file"], row["kind"]) for row in database.rows("SELECT file, kind FROM memviewd.facts ORDER BY "
-                                                                    "file, kind")]
+        return [
+            (row["file"], row["kind"])
+            for row in database.rows("SELECT file, kind FROM memviewd.facts ORDER BY file, kind")
+        ]
+
     for folder in ("above", "above/inner"):
         t.write(f"{folder}/quiet.log", b"step 1\nstep 2\n")
         t.write(f"{folder}/memviewd.json", b'{"job": "bert"}')
-        t.write(f"{folder}/plugins/profile/run/host.xplane.pb",
-                inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}))
+        t.write(
+            f"{folder}/plugins/profile/run/host.xplane.pb",
+            inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}),
+        )
     index(t, database, os.path.join(t.folder(), "above"))
     all_of_them = facts()
     assert len(all_of_them) >= 4, all_of_them
@@ -251,9 +317,12 @@ def test_what_cannot_be_read_now_is_read_by_the_next_run(t, database):
         t.write(f"one/c1/plugins/profile/run/host{host}.xplane.pb", large if host else large[:2000])
     # the row of the last, which can be read, is without the first
     for at, padding in enumerate((4 * FIRST_BLOCK_BYTES, 0)):
-        t.write(f"two/c1/profiles/memory{at}.prof",
-                inputs.profile([((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})],
-                               padding=padding))
+        t.write(
+            f"two/c1/profiles/memory{at}.prof",
+            inputs.profile(
+                [((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})], padding=padding
+            ),
+        )
     with FolderServer(t.folder()) as server:
         for status, code in ((403, "io"), (404, "changed")):
             database.execute("DROP SCHEMA IF EXISTS memviewd CASCADE")
@@ -271,17 +340,24 @@ def test_what_cannot_be_read_now_is_read_by_the_next_run(t, database):
 
 def test_what_was_read_before_stands_while_it_cannot_be_read(t, database):
     need_libcurl(t)
-    trace = t.write("one/c1/plugins/profile/run/host0.xplane.pb",
-                    inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}, padding=4 * FIRST_BLOCK_BYTES))
-    t.write("one/c1/profiles/memory1.prof",
-            inputs.profile([((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})],
-                           padding=4 * FIRST_BLOCK_BYTES))
+    trace = t.write(
+        "one/c1/plugins/profile/run/host0.xplane.pb",
+        inputs.xspace({("jit_train", 5): inputs.hlo_proto("jit_train", 4)}, padding=4 * FIRST_BLOCK_BYTES),
+    )
+    t.write(
+        "one/c1/profiles/memory1.prof",
+        inputs.profile(
+            [((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})], padding=4 * FIRST_BLOCK_BYTES
+        ),
+    )
     t.write("one/c1/small/module_0001.jit_f.before_optimizations.hlo.pb", inputs.hlo_proto("jit_f"))
     with FolderServer(t.folder()) as server:
+
         def looked(*expected):
             said = index(t, database, server.url, JOB)
             equal(counts(said)[1:], expected, said)
             return said
+
         looked(3, 0, 0)
         rows = told(t, server.url, JOB)
         check_balance(database, rows)
@@ -303,83 +379,6 @@ def test_what_was_read_before_stands_while_it_cannot_be_read(t, database):
         check_balance(database, rows)
 
 
-def test_shards_at_the_same_time_make_the_whole(t, database):
-    tree(t, jobs=2, commits=8, hosts=6)
-    running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one",
-                                 f"--shard={at}/4"], stderr=subprocess.PIPE, text=True)
-               for at in [0, 1, 2, 3, 0, 1, 2, 3]]  # each of them twice: a scheduler starts again what it thinks dead
-    for process in running:
-        said = process.communicate(timeout=300)[1]
-        equal(process.returncode, 0, said)
-    check_balance(database, told(t, t.folder(), "--label=job=one"))
-
-
-def test_killed_at_any_moment(t, database):
-    tree(t, jobs=4, commits=8, hosts=32)  # a batch a second and more of them
-    chance, killed = random.Random(7), 0
-    whole = time.monotonic()
-    index(t, database, t.folder(), "--label=job=one")
-    whole = time.monotonic() - whole
-    database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
-    while killed < 8:
-        running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one",
-                                     f"--shard={at}/3"], stderr=subprocess.DEVNULL)
-                   for at in range(3)]
-        time.sleep(chance.random() * whole)
-        for process in running:
-            process.send_signal(signal.SIGKILL)
-        hit = sum(process.wait() == -signal.SIGKILL for process in running)
-        killed += hit
-        check_whole_files(database, "after a kill")
-        if hit < 2: # all was written before: from its beginning, and sooner
-            database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
-            whole = max(0.7 * whole, 0.1)
-    for at in range(3):
-        index(t, database, t.folder(), "--label=job=one", f"--shard={at}/3")
-    check_balance(database, told(t, t.folder(), "--label=job=one"))
-
-
-def check_whole_files(database, when):
-    equal(database.value("SELECT count(*) FROM memviewd.files f WHERE row_count <> (SELECT count(*) FROM "
-                         "memviewd.rows r WHERE r.file_id = f.file_id)"), "0",
-          f"a file without all of its rows, {when}")
-    equal(database.value("SELECT coalesce(sum(row_count), 0) - (SELECT count(*) FROM memviewd.rows WHERE verdict IS "
-                         "NOT NULL) FROM memviewd.points"), "0",
-          f"a row that is in no point, or twice, {when}")
-
-
-def test_ended_before_each_message_to_the_database(t, database):
-    """each run goes on where the one before was ended; the last one is whole"""
-    tree(t, jobs=1, commits=2, hosts=2)
-    index(t, database, t.folder(), "--label=job=one")  # which makes the tables
-    database.execute("TRUNCATE memviewd.files CASCADE; TRUNCATE memviewd.points")
-    faulty = os.path.join(os.path.dirname(t.binary), "soak", "faulty.so")
-    for at in itertools.count(1):
-        done = subprocess.run([t.binary, "index", "--catalog=" + database.url, t.folder(), "--label=job=one"],
-                              capture_output=True, text=True, timeout=300,
-                              env={**os.environ, "LD_PRELOAD": faulty, "MEMVIEWD_FAULT": f"send:{at}:1:0"})
-        check_whole_files(database, f"before message {at}")
-        if done.returncode != 99:
-            break
-    equal(done.returncode, 0, done.stderr)
-    assert at > 10, f"only {at} messages"
-    check_balance(database, told(t, t.folder(), "--label=job=one"))
-
-
-def test_the_database_ends_meanwhile(t, database):
-    tree(t, jobs=4, commits=8, hosts=8)
-    process = subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder()], stderr=subprocess.PIPE,
-                               text=True)
-    time.sleep(0.15)
-    database.stop(signal.SIGQUIT)
-    said = process.communicate(timeout=120)[1]
-    database.start()
-    assert process.returncode in (0, 2) and database.password not in said, said
-    assert process.returncode == 0 or "--catalog: " in said, said
-    index(t, database, t.folder())
-    check_balance(database, told(t, t.folder()))
-
-
 def test_of_a_file_with_two_problems_one_row_tells(t, database):
     count = tree(t, jobs=1, commits=1)
     os.makedirs(os.path.join(t.folder(), "bad"))
@@ -395,12 +394,20 @@ def test_of_a_file_with_two_problems_one_row_tells(t, database):
 def test_no_memory_for_the_output_is_told(t, _):
     t.write("memory1.prof", inputs.profile([((("f", "/train.py", 3),), (1, 100), {"kind": "buffer", "device": "d:0"})]))
     faulty = os.path.join(os.path.dirname(t.binary), "soak", "faulty.so")
-    said = [subprocess.run([t.binary, "index", "--format=parquet", t.folder()], capture_output=True, timeout=300,
-                           check=False,
-                           env={**os.environ, "LD_PRELOAD": faulty,
-                                "MEMVIEWD_FAULT": f"alloc:{at}:1:2"}).stderr.decode() for at in range(1, 60, 3)]
-    equal({line for one in said for line in one.splitlines() if ": standard output: " in line},
-          {"memviewd: standard output: there is no memory"})
+    said = [
+        subprocess.run(
+            [t.binary, "index", "--format=parquet", t.folder()],
+            capture_output=True,
+            timeout=300,
+            check=False,
+            env={**os.environ, "LD_PRELOAD": faulty, "MEMVIEWD_FAULT": f"alloc:{at}:1:2"},
+        ).stderr.decode()
+        for at in range(1, 60, 3)
+    ]
+    equal(
+        {line for one in said for line in one.splitlines() if ": standard output: " in line},
+        {"memviewd: standard output: there is no memory"},
+    )
 
 
 def test_hostile_names(t, database):
@@ -424,24 +431,13 @@ def test_a_schema_that_is_newer_is_left_alone(t, database):
     assert "has version 1000 of the schema, and this memviewd knows " in said, said
 
 
-def test_eight_at_once_make_one_schema(t, database):
-    tree(t, jobs=1, commits=1, hosts=1)
-    running = [subprocess.Popen([t.binary, "index", "--catalog=" + database.url, t.folder()], stderr=subprocess.PIPE,
-                                text=True) for _ in range(8)]
-    for process in running:
-        said = process.communicate(timeout=300)[1]
-        equal(process.returncode, 0, said)
-    equal(database.value("SELECT count(*) FROM memviewd.schema_version"),
-          database.value("SELECT max(version) FROM memviewd.schema_version"))
-    check_balance(database, told(t, t.folder()))
-
-
 def test_wrong_usage(t, database):
     secret = "correct-horse"
-    for arguments, word in (([f"--catalog=postgresql://x:{secret}%@/"], "is no address of a database"),
-                            (["--catalog=" + database.url, "--out=/tmp/x"], "exclude"),
-                            (["--catalog=" + database.url.replace(database.password, secret)],
-                             "password authentication failed")):
+    for arguments, word in (
+        ([f"--catalog=postgresql://x:{secret}%@/"], "is no address of a database"),
+        (["--catalog=" + database.url, "--out=/tmp/x"], "exclude"),
+        (["--catalog=" + database.url.replace(database.password, secret)], "password authentication failed"),
+    ):
         done = t.run("index", t.fixtures, *arguments)
         equal(done.returncode, 2, done.stderr)
         assert word in done.stderr and secret not in done.stderr and database.password not in done.stderr, done.stderr

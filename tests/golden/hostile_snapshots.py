@@ -216,7 +216,9 @@ ODD_JSON = {
     + b', "addr": 1e999, "time_us": -1e-999, "frames": []}]]}',
     "words of Python": JSON + b"[NaN, Infinity, -Infinity, null, true, false]}",
     "letters of all kinds": JSON
-    + '[[{"action": "alloc", "size": 1, "frames": [{"filename": "é\\ud83d\\ude00\\ud800", "name": "\\u0000"}]}]]}'.encode(),
+    + b'[[{"action": "alloc", "size": 1, "frames": [{"filename": "'
+    + "é\\ud83d\\ude00\\ud800".encode()
+    + b'", "name": "\\u0000"}]}]]}',
     "a mark of the byte order": b"\xef\xbb\xbf" + JSON + b"[]}",
     "keys alone": b'{"device_traces": ' + b'{"k": ' * 900 + b"0" + b"}" * 901,
 }

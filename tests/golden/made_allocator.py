@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A caching allocator as PyTorch's is, in small: segments by stream and size of requests, blocks that are split and joined, frees
-that wait for a stream, segments that grow, requests that fail. It writes down of itself what PyTorch would, and keeps beside
-it what was true at each moment. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.6."""
+"""A caching allocator as PyTorch's is, in small: segments by stream and size of requests, blocks that are split and
+joined, frees that wait for a stream, segments that grow, requests that fail. It writes down of itself what PyTorch
+would, and keeps beside it what was true at each moment. Rules: c10/cuda/CUDACachingAllocator.cpp of PyTorch 2.6."""
 
 import random
 
 KIB, MIB = 1 << 10, 1 << 20
 SMALL, SMALL_SEGMENT, LARGE_SEGMENT, GRAIN = MIB, 2 * MIB, 20 * MIB, 2 * MIB
 ACTIVE, PENDING, INACTIVE = "active_allocated", "active_pending_free", "inactive"
+TORCH = "/usr/lib/python3/site-packages/torch/"
 
 
 class OutOfMemory(Exception):
@@ -30,7 +31,8 @@ class Segment:
 
 
 class Caching:
-    """One device of `capacity` bytes. Each event is written to `trace`; `failures` holds what each failed request met."""
+    """One device of `capacity` bytes. Each event is written to `trace`; `failures` holds what each failed request
+    met."""
 
     def __init__(self, seed, device=0, capacity=256 * MIB, expandable=False, others=0):
         self.random, self.device, self.capacity, self.is_expandable, self.others = (
@@ -306,7 +308,8 @@ def snapshot(*allocators, keeps=None):
 
 
 def growing(steps=6, word="ProfilerStep#"):
-    """A device on which each step frees what it allocates but 1 MiB; its steps are annotated, as torch.profiler does."""
+    """A device on which each step frees what it allocates but 1 MiB; its steps are annotated, as torch.profiler
+    does."""
     one, marks = Caching(1), []
     leak, work = (
         [{"name": name, "filename": "/home/me/train.py", "line": line}]
@@ -325,114 +328,6 @@ def growing(steps=6, word="ProfilerStep#"):
         marks.append({"stage": "END", **mark, "time_us": one.now})
         one.now += 5
     return {**snapshot(one), "external_annotations": marks}
-
-
-TORCH = "/usr/lib/python3/site-packages/torch/"
-PASS_BLOCKS, PASS_BLOCK = 4, 2 * MIB
-
-
-class Training:
-    """A device on which two layers are trained, with stacks as PyTorch writes them: what `saved` lists is held for the
-    backward pass. It ends with a request of 17 GiB in a forward pass, which fails."""
-
-    def __init__(self, capacity=2048 * MIB, schedule=None):
-        self.one = Caching(3, capacity=capacity)
-        self.outer = [{"name": "<module>", "filename": "/home/me/train.py", "line": 40}]
-        self.outer += [{"name": "step", "filename": schedule, "line": 700}] if schedule else []
-        self.do(TORCH + "nn/modules/linear.py", "__init__", 4 * MIB)
-
-    def do(self, file, function, *sizes, through=()):
-        module = [{"name": "forward", "filename": "/home/me/net.py", "line": 12}] if function == "forward" else []
-        self.one.stack = lambda: [{"name": function, "filename": file, "line": 100}, *through, *module, *self.outer]
-        return [self.one.allocate(size) for size in sizes]
-
-    def operation(self, function, line, name, *sizes):
-        """what a line of a model from a library asks of torch.nn.functional, and a copy that the line makes itself"""
-        model = {
-            "name": name,
-            "filename": f"/usr/lib/python3/site-packages/transformers/models/llama/{line[0]}",
-            "line": line[1],
-        }
-        through = [
-            model,
-            {"name": "_call_impl", "filename": TORCH + "nn/modules/module.py", "line": 1750},
-            {"name": "forward", "filename": "/home/me/net.py", "line": 12},
-        ]
-        made = self.do(TORCH + "nn/functional.py", function, *sizes, through=through)
-        self.one.stack = lambda: [*through, *self.outer]
-        return made + [self.one.allocate(size // 2) for size in sizes]
-
-    def forward(self):
-        return self.do(TORCH + "nn/modules/linear.py", "forward", *[PASS_BLOCK] * PASS_BLOCKS)
-
-    def backward(self, saved=()):
-        """frees what was saved for it; what it makes itself is gone afterwards"""
-        made = self.do(TORCH + "autograd/graph.py", "_engine_run_backward", MIB, MIB)
-        for address in (*saved, *made):
-            self.one.free(address)
-
-    def fail(self):
-        try:
-            self.do(TORCH + "nn/modules/linear.py", "forward", 17 << 30)
-        except OutOfMemory:
-            pass
-        return snapshot(self.one)
-
-
-def trained(kind, steps=24):
-    """`steps` steps that keep the graph of each ("retain": backward(retain_graph=True); "loss": of every other step nothing
-    is asked back, and a sum of losses holds it), or as they should be: plain, two microbatches a step, two networks that
-    train each other, a pipeline with eight passes on the way, and a last pass larger than all before."""
-    training = Training(schedule=TORCH + "distributed/pipelining/schedules.py" if kind == "pipeline" else None)
-    waiting = []
-    for step in range(steps if kind != "pipeline" else 18):
-        saved = training.forward()
-        if kind == "retain":
-            training.backward()
-        elif kind == "loss" and step % 2:
-            continue
-        elif kind == "accumulate":
-            training.backward(saved)
-            training.backward(training.forward())
-        elif kind == "two networks":
-            training.backward(training.forward())
-            training.backward(saved)
-        elif kind == "pipeline":
-            waiting.append(saved)
-            if len(waiting) > 8:
-                training.backward(waiting.pop(0))
-        else:
-            training.backward(saved)
-    for _ in range(steps if kind == "large" else 1):
-        training.forward()
-    return training.fail()
-
-
-def computed(scores, logits):
-    """a training whose softmax makes `scores` bytes and whose cross entropy `logits`, half as much each time by their own
-    lines, beside 32 MiB of other activations; it ends in its third forward pass"""
-    training = Training()
-    for step in range(3):
-        saved = training.forward() + training.forward() + training.forward() + training.forward()
-        saved += training.operation("softmax", ("modeling_llama.py", 208), "eager_attention_forward", scores)
-        saved += training.operation("cross_entropy", ("loss_utils.py", 40), "fixed_cross_entropy", logits)
-        if step < 2:
-            training.backward(saved)
-    return training.fail()
-
-
-def sequential(last="softmax"):
-    """a training of torch.nn.Sequential, all of whose memory one line of the person's own code asks for, and which ends in a
-    small softmax"""
-    training = Training()
-    own = [
-        {"name": "forward", "filename": TORCH + "nn/modules/container.py", "line": 250},
-        {"name": "<module>", "filename": "/home/me/net.py", "line": 40},
-    ]
-    for _ in range(10):
-        training.do(TORCH + "nn/modules/linear.py", "_forward", 8 * MIB, through=own)
-    training.do(TORCH + "nn/functional.py", last, 8 * MIB, through=own)
-    return training.fail()
 
 
 def fragmented():
@@ -472,17 +367,22 @@ def text_of(one, failed, device=0, **other):
     }
     process = f"Process 4711 has {size(one.others - 5 * MIB)} memory in use. " if one.others and is_["process"] else ""
     return (
-        f"Traceback (most recent call last):\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate {size(is_['asked'])}. GPU {device} has a "
-        f"total capacity of {size(one.capacity)} of which {size(is_['free'])} is free. {process}Including non-PyTorch memory, this process has "
-        f"{size(is_['own'])} memory in use. Of the allocated memory {size(is_['allocated'])} is allocated by PyTorch, and {size(is_['rest'])} is "
-        "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF="
+        f"Traceback (most recent call last):\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate "
+        f"{size(is_['asked'])}. GPU {device} has a "
+        f"total capacity of {size(one.capacity)} of which {size(is_['free'])} is free. {process}Including non-PyTorch "
+        f"memory, this process has "
+        f"{size(is_['own'])} memory in use. Of the allocated memory {size(is_['allocated'])} is allocated by PyTorch, "
+        f"and {size(is_['rest'])} is "
+        "reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting "
+        "PYTORCH_CUDA_ALLOC_CONF="
         "expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  "
         "(https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)\n"
     ).encode()
 
 
 def filled(asked, others=21 * MIB, count=60, every=2):
-    """a device of 256 MiB of which others have some, filled with blocks of 3.5 MiB, of which each `every`th was freed"""
+    """a device of 256 MiB of which others have some, filled with blocks of 3.5 MiB, of which each `every`th was
+    freed"""
     one = Caching(2, capacity=256 * MIB, others=others)
     live = []
     try:

@@ -29,6 +29,7 @@ import tempfile
 
 from daemon import Counts, Daemon
 import made_allocator
+import made_trainings
 from members import loads, with_evidence
 
 RECORDED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "torch", "trainings.json.gz")
@@ -201,7 +202,7 @@ def fragmentation_faults(binary, folder):
 def retained_faults(binary, folder, kind):
     """what earlier steps saved is the cause where they are held, and there alone"""
     verdict, is_retained = (
-        verdict_of(explained(binary, folder, made_allocator.trained(kind))),
+        verdict_of(explained(binary, folder, made_trainings.trained(kind))),
         kind in ("retain", "loss"),
     )
     faults = [] if (verdict["cause"]["kind"] == "earlier_steps") == is_retained else [f"cause {verdict['cause']}"]
@@ -210,7 +211,7 @@ def retained_faults(binary, folder, kind):
         passes = {"retain": 23, "loss": 11}[kind]
         if first["kind"] != "leak" or "loss.item()" not in first["do"] or rest & {"checkpoint", "batch"}:
             faults.append(f"advice {first}, then {rest}")
-        saves = first["saves_bytes"] / (made_allocator.PASS_BLOCK * made_allocator.PASS_BLOCKS)
+        saves = first["saves_bytes"] / (made_trainings.PASS_BLOCK * made_trainings.PASS_BLOCKS)
         if saves not in (passes - 1, passes, passes + 1) or "net.py:12" not in verdict["cause"]["text"]:
             faults.append(f"{saves} passes, not about {passes}: {verdict['cause']['text']}")
     return faults
@@ -218,7 +219,7 @@ def retained_faults(binary, folder, kind):
 
 def operation_faults(binary, folder, scores, logits, cause, first):
     """what a softmax and a cross entropy hold, with what their lines make of it"""
-    verdict = verdict_of(explained(binary, folder, made_allocator.computed(scores, logits)))
+    verdict = verdict_of(explained(binary, folder, made_trainings.computed(scores, logits)))
     by_kind, faults = {row["kind"]: row for row in verdict["advice"]}, []
     if verdict["cause"]["kind"] != cause or verdict["advice"][0]["kind"] not in first:
         faults.append(f"cause {verdict['cause']['kind']}, advice {list(by_kind)}")
@@ -251,7 +252,7 @@ def replayed_faults(binary, path, advice):
 
 def sequential_faults(binary, folder):
     """a line that calls a whole model holds no more scores than its softmax makes"""
-    verdict = verdict_of(explained(binary, folder, made_allocator.sequential()))
+    verdict = verdict_of(explained(binary, folder, made_trainings.sequential()))
     saves = [row["saves_bytes"] for row in verdict["advice"] if row["kind"] == "fused_attention"]
     return (
         []

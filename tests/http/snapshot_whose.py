@@ -11,6 +11,7 @@ from inputs import hlo_proto, memory_plane
 
 sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both have a module "verdict"
 import made_allocator  # noqa: E402
+import made_trainings  # noqa: E402
 import made_snapshots  # noqa: E402
 
 MIB = 1 << 20
@@ -18,7 +19,7 @@ MIB = 1 << 20
 
 def test_lines_of_a_library_are_told_apart(t):
     """where the person's own code is one line for all of them; the moment is that of the failed request"""
-    path = t.write("run/rank0.pickle", pickle.dumps(made_allocator.computed(96 * MIB, 16 * MIB), 4))
+    path = t.write("run/rank0.pickle", pickle.dumps(made_trainings.computed(96 * MIB, 16 * MIB), 4))
     (answer,) = loads(t.run("whose", "--json", path).stdout)["modules"]
     lines = {(group["source"], group["category"]): (group["count"], group["size_bytes"]) for group in answer["groups"]}
     equal(lines["modeling_llama.py:208 eager_attention_forward", "saved_activation"], (2, 144 * MIB))
@@ -60,7 +61,7 @@ def test_without_a_failed_request_it_is_the_peak(t):
         [answer.get("file", answer.get("name")) for answer in answers],
         ["job/rank0.pickle", "job/rank1.pickle", "jit_made"],
     )
-    end = t.write("end/rank0.pickle", pickle.dumps(made_snapshots.without_history(made_allocator.trained("plain")), 4))
+    end = t.write("end/rank0.pickle", pickle.dumps(made_snapshots.without_history(made_trainings.trained("plain")), 4))
     assert "MiB in use at the end" in t.run("whose", end).stdout
 
 

@@ -19,7 +19,7 @@ import harness
 import running
 import servers
 
-THEMES = ["s3", "gcs", "https", "faults", "credentials", "following"]
+THEMES = ["s3", "gcs", "https", "faults", "credentials", "google_credentials", "following"]
 # Nothing of the person who runs the tests: no credentials, no proxies, no servers of a cloud.
 CLEAN = {
     name: ""

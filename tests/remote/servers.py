@@ -9,7 +9,6 @@ import http.server
 import os
 import shutil
 import socket
-import ssl
 import subprocess
 import threading
 import time
@@ -157,7 +156,8 @@ class Nginx:
         )
         with open(os.path.join(work, "nginx.conf"), "w", encoding="utf-8") as file:
             file.write(
-                f"""{"user root;" if os.geteuid() == 0 else ""} worker_processes 1; daemon off; pid {work}/nginx.pid; error_log {work}/error.log;
+                f"""{"user root;" if os.geteuid() == 0 else ""} worker_processes 1; daemon off;
+pid {work}/nginx.pid; error_log {work}/error.log;
 events {{ worker_connections 256; }}
 http {{ access_log {work}/access.log; {temporary}
  server {{ listen 127.0.0.1:{self.port} ssl http2; ssl_certificate {self.ca}; ssl_certificate_key {key}; root {folder};

@@ -3,34 +3,35 @@
 
   run.py --binary build/release/memviewd [--only TEXT]
 
-Each function that begins with test_ is a test; it gets a folder of its own. What the machine does not allow is told in a line
-that begins with "skipped". The last line is "N passed, N failed, 0 skipped".
+Each function that begins with test_ is a test; it gets a folder of its own. What the machine does not allow is told in
+a line that begins with "skipped". The last line is "N passed, N failed, 0 skipped".
 """
+
 import argparse
-import fcntl
 import glob
 import os
 import re
 import resource
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 import traceback
 
 import armed
 import captured
+import dumped
 import labelled
 import nested
+import terminals
 import watched
-from box import COMPILE_TEXT, DUMPING, MODULE, OUT_OF_MEMORY, PATIENCE_SECONDS, PYTHON, Box, Skip, answer_of, child_of, on_terminal, read_to, serve, state_of, until
+from box import COMPILE_TEXT, DUMPING, OUT_OF_MEMORY, PATIENCE_SECONDS, PYTHON, Box, Skip, answer_of, serve, until
 
 
 # ---- how it ends ----------------------------------------------------------------------
+
 
 def test_the_status_is_passed_on(box):
     for status in (0, 1, 3, 125, 255):
@@ -61,11 +62,17 @@ def test_what_cannot_run_says_so(box):
 
 
 def test_options_of_the_command_are_its_own(box):
-    done = subprocess.run([box.binary, "run", "--quiet", "echo", "--keep", "--", "--help"], capture_output=True, timeout=60, cwd=box.folder)
+    done = subprocess.run(
+        [box.binary, "run", "--quiet", "echo", "--keep", "--", "--help"],
+        capture_output=True,
+        timeout=60,
+        cwd=box.folder,
+    )
     assert done.stdout == b"--keep -- --help\n" and done.stderr == b"", done
 
 
 # ---- what it prints and reads ---------------------------------------------------------
+
 
 def test_nothing_else_is_printed_and_nothing_stays(box):
     for status in (0, 1):
@@ -75,8 +82,10 @@ def test_nothing_else_is_printed_and_nothing_stays(box):
 
 
 def test_every_byte_comes_through(box):
-    command = box.script("import os, sys, random\nr = random.Random(7)\n"
-                         "for i in range(200):\n    os.write(1 + i % 2, r.randbytes(r.randrange(1, 40000)))\n")
+    command = box.script(
+        "import os, sys, random\nr = random.Random(7)\n"
+        "for i in range(200):\n    os.write(1 + i % 2, r.randbytes(r.randrange(1, 40000)))\n"
+    )
     done, bare = box.run(*command), subprocess.run(command, capture_output=True, timeout=60)
     assert len(bare.stdout) > 1 << 20 and (done.stdout, done.stderr) == (bare.stdout, bare.stderr)
 
@@ -95,13 +104,22 @@ def test_standard_input_is_the_commands(box):
 
 
 def test_a_closed_stream_stays_closed(box):
-    command = box.script("import os, sys\nfor i in range(3):\n    try: os.fstat(i)\n    except OSError: print(i, 'closed', file=open('seen', 'a'))\n")
+    command = box.script(
+        "import os, sys\nfor i in range(3):\n    try: os.fstat(i)\n"
+        "    except OSError: print(i, 'closed', file=open('seen', 'a'))\n"
+    )
     line = " ".join(map(repr, box.command(*command)))
     subprocess.run(["sh", "-c", f"{line} <&- >&- 2>&-"], timeout=60, cwd=box.folder, check=True)
     with open(os.path.join(box.folder, "seen"), encoding="utf-8") as file:
         # Python opens /dev/null itself where nothing is; what it must not find is a file of ours
         seen = file.read() if os.path.getsize(file.name) else ""
-    bare = subprocess.run(["sh", "-c", " ".join(map(repr, command)) + " <&- >&- 2>&-; cat seen"], capture_output=True, timeout=60, cwd=box.folder, text=True)
+    bare = subprocess.run(
+        ["sh", "-c", " ".join(map(repr, command)) + " <&- >&- 2>&-; cat seen"],
+        capture_output=True,
+        timeout=60,
+        cwd=box.folder,
+        text=True,
+    )
     assert bare.stdout == seen * 2, (seen, bare.stdout)
 
 
@@ -117,180 +135,12 @@ def test_a_reader_that_goes_ends_the_command(box):
 def test_what_stays_in_the_background_is_not_waited_for(box):
     for work in ("sleep 300", "sleep 0.2; while :; do echo more; sleep 0.01; done"):
         done = box.run("sh", "-c", f"({work}) & echo $!; echo last")
-        os.kill(int(done.stdout.split()[0]), signal.SIGKILL) # it goes on
+        os.kill(int(done.stdout.split()[0]), signal.SIGKILL)  # it goes on
         assert b"last" in done.stdout, work
 
 
-# ---- terminals ------------------------------------------------------------------------
-
-def test_a_terminal_stays_one(box):
-    job, terminal = on_terminal(box, *box.script(
-        "import os, sys\nprint([os.isatty(i) for i in range(3)], os.get_terminal_size(1), os.get_terminal_size(2), '\\x1b[31mred\\r.')\n"
-        "print('read', input('name? '))\n"))
-    text = read_to(terminal, b"name? ")
-    assert text == b"[True, True, True] os.terminal_size(columns=97, lines=31) os.terminal_size(columns=97, lines=31) \x1b[31mred\r.\r\nname? ", text
-    os.write(terminal, b"x\n")
-    assert read_to(terminal, b"read x\r\n") == b"x\r\nread x\r\n"
-    assert job.wait(PATIENCE_SECONDS) == 0
-
-
-def test_a_key_reaches_the_command_once(box):
-    job, terminal = on_terminal(box, *box.script(
-        "import os, signal\ncount = []\n"
-        "def interrupted(*_):\n    count.append(1)\n    os.write(1, b'a key\\n')\n"
-        "signal.signal(signal.SIGINT, interrupted)\nprint('ready', flush=True)\nfor _ in range(3): input()\nprint('interrupted', len(count), flush=True)\n"))
-    read_to(terminal, b"ready")
-    os.write(terminal, b"\x03")
-    read_to(terminal, b"a key")
-    for _ in range(3): # memviewd goes round for each line: a signal that it sends on itself is there by the last
-        os.write(terminal, b"\n")
-    assert b"interrupted 1" in read_to(terminal, b"interrupted 1")
-    assert job.wait(PATIENCE_SECONDS) == 0
-
-
-def test_a_new_size_reaches_the_command(box):
-    job, terminal = on_terminal(box, *box.script(
-        "import os, signal, sys\nsignal.signal(signal.SIGWINCH, lambda *_: None)\nprint('ready', flush=True)\n"
-        "while os.get_terminal_size(1).columns != 55: signal.sigtimedwait([], 0.05)\nprint('seen', flush=True)\n"))
-    read_to(terminal, b"ready")
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 55, 0, 0))
-    read_to(terminal, b"seen")
-    assert job.wait(PATIENCE_SECONDS) == 0
-
-
-# ---- signals --------------------------------------------------------------------------
-
-def test_signals_to_us_are_passed_on(box):
-    numbers = ["HUP", "INT", "QUIT", "USR1", "USR2", "TERM", "CONT", "WINCH", "ALRM"]
-    # It looks again and again: a signal that comes just before pause() would wait for the next one.
-    command = box.script("import os, signal, sys, time\n" + "".join(
-        f"signal.signal(signal.SIG{name}, lambda *_: os.write(1, b'{name}\\n'))\n" for name in numbers) +
-        "print('ready', flush=True)\nwhile True: time.sleep(0.01)\n")
-    job = box.start(*command, options=["--quiet"], stdout=subprocess.PIPE)
-    read_to(job.stdout.fileno(), b"ready\n")
-    for name in numbers:
-        job.send_signal(getattr(signal, "SIG" + name))
-        assert read_to(job.stdout.fileno(), b"\n") == name.encode() + b"\n", name
-    os.kill(child_of(job.pid), signal.SIGKILL)
-    assert job.wait(PATIENCE_SECONDS) == -signal.SIGKILL
-    job.stdout.close()
-
-
-def test_a_stop_stops_both(box):
-    job = box.start("sleep", "60", process_group=0)
-    until(lambda: os.path.exists(f"/proc/{job.pid}/task/{job.pid}/children") and open(f"/proc/{job.pid}/task/{job.pid}/children").read(), "no child")
-    child = child_of(job.pid)
-    until(lambda: "sleep" in open(f"/proc/{child}/comm", encoding="utf-8").read(), "not started")
-    job.send_signal(signal.SIGTSTP)
-    until(lambda: state_of(job.pid) == "T" and state_of(child) == "T", "not stopped")
-    os.killpg(job.pid, signal.SIGCONT)
-    until(lambda: state_of(job.pid) == "S" and state_of(child) == "S", "not continued")
-    job.terminate()
-    assert job.wait(PATIENCE_SECONDS) == -signal.SIGTERM
-
-
-def test_one_that_will_not_end_is_waited_for(box):
-    job = box.start(*box.script("import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('ready', flush=True)\nwhile True: signal.pause()\n"),
-                    stdout=subprocess.PIPE)
-    read_to(job.stdout.fileno(), b"ready")
-    job.terminate()
-    try:
-        job.wait(0.5)
-        raise AssertionError("it ended")
-    except subprocess.TimeoutExpired:
-        pass
-    child = child_of(job.pid)
-    job.kill()  # a runner that is killed takes the command with it, and leaves what there is
-    job.wait(PATIENCE_SECONDS)
-    job.stdout.close()
-    until(lambda: not os.path.exists(f"/proc/{child}") or state_of(child) == "Z", "the command goes on")
-    assert os.path.exists(os.path.join(box.only_session(), "output.log"))
-
-
-def test_what_was_ignored_stays_ignored(box):
-    job = box.start(*box.script("import signal\nprint(signal.getsignal(signal.SIGHUP), signal.getsignal(signal.SIGINT), signal.pthread_sigmask(0, []))\n"),
-                    stdout=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-    assert job.communicate(timeout=PATIENCE_SECONDS)[0] == b"1 <built-in function default_int_handler> set()\n"
-
-
-# ---- XLA_FLAGS ------------------------------------------------------------------------
-
-def flags_seen(box, before):
-    done = box.run("sh", "-c", 'printf %s "$XLA_FLAGS"', variables={} if before is None else {"XLA_FLAGS": before})
-    return re.sub(re.escape(box.runs) + r"/run-[\d-]+", "RUN", done.stdout.decode())
-
-
-def test_flags_are_added_to_the_persons(box):
-    path = os.path.join(box.folder, "flags")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("--xla_a=1\n  --xla_b\n")
-    ours = "--xla_dump_to=RUN --xla_dump_hlo_as_proto --xla_dump_include_timestamp=true"
-    for before, after in (
-            (None, ours), ("", ours), ("--xla_a=1  -xla_b", "--xla_a=1  -xla_b " + ours), (path, "--xla_a=1\n  --xla_b\n " + ours),
-            ("/nowhere", "/nowhere"), ("--xla_x='--xla_dump_to=/a'", "--xla_x='--xla_dump_to=/a' " + ours),
-            ("--xla_dump_to=/a", "--xla_dump_to=/a --xla_dump_hlo_as_text --xla_dump_hlo_as_proto"),
-            ("--xla_dump_to=/a --xla_dump_hlo_as_text=true", "--xla_dump_to=/a --xla_dump_hlo_as_text=true --xla_dump_hlo_as_proto"),
-            ("--xla_dump_hlo_as_proto --xla_dump_to=\"/a b\"", "--xla_dump_hlo_as_proto --xla_dump_to=\"/a b\""),
-            ("--xla_dump_include_timestamp=false", "--xla_dump_include_timestamp=false --xla_dump_to=RUN --xla_dump_hlo_as_proto"),
-            ("--xla_dump_to=-", "--xla_dump_to=- --xla_dump_hlo_as_text --xla_dump_hlo_as_proto")):
-        assert flags_seen(box, before) == after, (before, flags_seen(box, before))
-    cached = box.run("sh", "-c", 'printf %s "$XLA_FLAGS"', variables={"JAX_COMPILATION_CACHE_DIR": box.folder}).stdout
-    assert cached.endswith(b" --xla_dump_hlo_as_proto"), cached
-    box.runs = os.path.join(box.folder, 'with " and space')
-    assert flags_seen(box, None).startswith('--xla_dump_to="' + box.runs.replace('"', '\\"')), flags_seen(box, None)
-
-
-# ---- the dump -------------------------------------------------------------------------
-
-def names(folder):
-    return sorted(os.path.relpath(os.path.join(at, name), folder) for at, _, files in os.walk(folder) for name in files)
-
-
-def test_only_what_is_read_stays(box):
-    done = box.run(*box.script(DUMPING + "dump(7)\nopen(f'{DUMP}/memory.prof', 'w').write('mine')"), options=["--keep"])
-    stem = "module_0007.jit_step"
-    assert b"its output and 1 program are in" in done.stderr, done
-    assert names(box.only_session()) == ["memory.prof", *(f"{stem}.{end}.pb" for end in ("after_optimizations.hlo", "before_optimizations.hlo", "target_arguments")),
-                                         f"{stem}/topology.pb", "output.log", "run.lock"]
-
-
-def test_the_newest_programs_stay(box):
-    done = box.run(*box.script(DUMPING + "for i in range(30):\n    dump(i)\n    time.sleep(0.005)\n"), options=["--keep", "--programs=4", "--quiet"])
-    assert done.stderr == b"", done
-    assert [name for name in names(box.only_session()) if "after" in name] == [f"module_{i:04d}.jit_step.after_optimizations.hlo.pb" for i in range(26, 30)]
-
-
-def test_a_dump_without_end_stays_small(box):
-    job = box.start(*box.script(DUMPING + "i = 0\nwhile True:\n    dump(i, extra=1 << 20)\n    i += 1\n    time.sleep(0.02)\n"),
-                    options=["--keep", "--quiet", "--dump-limit=8"])
-    most = written = 0
-    end = time.monotonic() + PATIENCE_SECONDS
-    while written < 100 and time.monotonic() < end:
-        sessions = box.sessions()
-        modules = glob.glob(os.path.join(sessions[0], "module_*after_opt*")) if sessions else []
-        most = max(most, len(modules))
-        written = max([written] + [int(re.search(r"module_(\d+)", name)[1]) for name in modules])
-        time.sleep(0.02)
-    job.terminate()
-    job.wait(PATIENCE_SECONDS)
-    left = len(glob.glob(os.path.join(box.only_session(), "module_*after_opt*")))
-    assert written >= 100 and 4 <= left <= 8 and most < 50, (most, written, left)
-
-
-def test_their_own_dump_is_theirs(box):
-    own = os.path.join(box.folder, "own")
-    os.mkdir(own)
-    for name in ("module_0001.old.after_optimizations.hlo.pb", "other"):
-        shutil.copy(MODULE, os.path.join(own, name))
-        os.utime(os.path.join(own, name), (1, 1))
-    done = box.run(*box.script(DUMPING + "for i in range(2, 7): dump(i)\n" + OUT_OF_MEMORY), options=["--programs=3"], variables={"XLA_FLAGS": f"--xla_dump_to={own}"})
-    assert done.returncode == 1 and b"its output and 3 programs are in" in done.stderr, done
-    assert len(os.listdir(own)) == 2 + 5 * 7, sorted(os.listdir(own))
-    kept = [name for name in names(box.only_session()) if "after" in name]
-    assert len(kept) == 3 and not any("after_codegen" in name or "old" in name for name in kept), kept
-
-
 # ---- the verdict ----------------------------------------------------------------------
+
 
 def test_the_verdict_is_printed_and_the_session_is_one(box):
     done = box.run(*box.script(DUMPING + "print('step 1', flush=True)\ndump(3)\n" + OUT_OF_MEMORY))
@@ -301,11 +151,15 @@ def test_the_verdict_is_printed_and_the_session_is_one(box):
     with open(COMPILE_TEXT, encoding="utf-8") as file:
         assert text.startswith(file.read()), text
     assert f"memviewd: its output and 1 program are in {box.only_session()}\n" in text, text
-    address = re.search(r"memviewd: the page: http://localhost:6006/\?session=(\w+)( after memviewd --logdir=(\S+))?\n$", text)
+    address = re.search(
+        r"memviewd: the page: http://localhost:6006/\?session=(\w+)( after memviewd --logdir=(\S+))?\n$", text
+    )
     daemon, port = serve(box)
     try:
         sessions = answer_of(port, "/api/v1/sessions")["sessions"]
-        assert [(one["id"], one["kind"], one["name"]) for one in sessions] == [(address[1], "dump", os.path.basename(box.only_session()))], sessions
+        assert [(one["id"], one["kind"], one["name"]) for one in sessions] == [
+            (address[1], "dump", os.path.basename(box.only_session()))
+        ], sessions
         assert sessions[0]["failure"]["module"] == "jit_f" and sessions[0]["module_count"] in (1, None), sessions
         modules = answer_of(port, f"/api/v1/sessions/{address[1]}/modules")["modules"]
         assert len(modules) == 1, modules
@@ -335,13 +189,17 @@ def test_a_daemon_that_serves_it_is_named(box):
 def test_one_that_ends_well_is_told_in_a_line(box):
     command = box.script("import sys" + OUT_OF_MEMORY.replace("sys.exit(1)", ""))
     done = box.run(*command)
-    assert done.returncode == 0 and done.stderr.endswith(f"memory: memviewd explain {box.only_session()}\n".encode()), done
+    assert done.returncode == 0 and done.stderr.endswith(f"memory: memviewd explain {box.only_session()}\n".encode()), (
+        done
+    )
     with open(COMPILE_TEXT, "rb") as file:
         assert box.run(*command, options=["--quiet"]).stderr == file.read() + b"\n"
 
 
 def test_the_end_of_a_long_output_is_kept(box):
-    done = box.run(*box.script("import sys\nfor i in range(420000): print(i, 'x' * 100)\nsys.stdout.flush()\n" + OUT_OF_MEMORY))
+    done = box.run(
+        *box.script("import sys\nfor i in range(420000): print(i, 'x' * 100)\nsys.stdout.flush()\n" + OUT_OF_MEMORY)
+    )
     assert len(done.stdout) > 40 << 20 and b"out-of-memory failure" in done.stderr
     path = os.path.join(box.only_session(), "output.log")
     with open(path, "rb") as file:
@@ -367,7 +225,9 @@ def test_below_tmp_each_user_has_a_folder_of_their_own(box):
     command, others = [box.binary, "run", "--keep", "true"], os.path.join(box.folder, "others")
 
     def done():
-        return subprocess.run(command, capture_output=True, timeout=60, cwd="/proc", env={**box.environment, "TMPDIR": box.folder})
+        return subprocess.run(
+            command, capture_output=True, timeout=60, cwd="/proc", env={**box.environment, "TMPDIR": box.folder}
+        )
 
     told = subprocess.run([box.binary, "run", "--help"], capture_output=True, timeout=60).stdout
     assert b"memviewd-runs-UID" in told and b"$TMPDIR" in told, told
@@ -379,7 +239,9 @@ def test_below_tmp_each_user_has_a_folder_of_their_own(box):
     for _ in range(2):  # a link, then a folder that others can write: another place is taken, and told
         instead = [name for name in os.listdir(box.folder) if name.startswith(os.path.basename(own) + "-")]
         assert len(instead) == 1 and os.stat(os.path.join(box.folder, instead[0])).st_mode & 0o777 == 0o700, instead
-        assert b"not a folder that only you can write to" in last.stderr and instead[0].encode() in last.stderr, last.stderr
+        assert b"not a folder that only you can write to" in last.stderr and instead[0].encode() in last.stderr, (
+            last.stderr
+        )
         assert len(os.listdir(os.path.join(box.folder, instead[0]))) == 1
         shutil.rmtree(os.path.join(box.folder, instead[0]))
         if os.path.islink(own):
@@ -413,12 +275,17 @@ def test_the_kernel_ends_it(box):
         raise Skip(f"no control group can be made here: {fault}") from None
     try:
         line = " ".join(map(repr, box.command(PYTHON, "-c", "x = bytearray(300 << 20)")))
-        done = subprocess.run(["sh", "-c", f"echo $$ > {mine}/cgroup.procs && exec {line}"], capture_output=True, timeout=60)
+        done = subprocess.run(
+            ["sh", "-c", f"echo $$ > {mine}/cgroup.procs && exec {line}"], capture_output=True, timeout=60
+        )
     finally:
         until(lambda: not open(f"{mine}/cgroup.procs", encoding="utf-8").read(), "processes stay")
         os.rmdir(mine)
     assert done.returncode == -signal.SIGKILL, done
-    assert b"the kernel ended a process of it for lack of host memory" in done.stderr and b"96.00 MiB are there" in done.stderr, done
+    assert (
+        b"the kernel ended a process of it for lack of host memory" in done.stderr
+        and b"96.00 MiB are there" in done.stderr
+    ), done
 
 
 def test_a_bare_memviewd_shows_the_runs(box):
@@ -426,9 +293,13 @@ def test_a_bare_memviewd_shows_the_runs(box):
     assert bare.returncode == 2 and b"./memviewd-runs is not there" in bare.stderr, bare
     box.runs = os.path.join(box.folder, "memviewd-runs")
     box.run(*box.script(DUMPING + "dump(1)\n" + OUT_OF_MEMORY))
-    told = subprocess.run([box.binary, "summary", box.only_session()], capture_output=True, timeout=60, text=True).stdout.split("\n")
+    told = subprocess.run(
+        [box.binary, "summary", box.only_session()], capture_output=True, timeout=60, text=True
+    ).stdout.split("\n")
     assert told[1].startswith("  failure  ") and told[1].endswith("(output.log: memviewd explain says why)"), told
-    daemon = subprocess.Popen([box.binary, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=box.folder)
+    daemon = subprocess.Popen(
+        [box.binary, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=box.folder
+    )
     try:
         port = re.search(r":(\d+)/", daemon.stdout.readline())[1]
         assert [root["path"] for root in answer_of(port, "/api/v1/about")["roots"]] == [os.path.realpath(box.runs)]
@@ -449,7 +320,9 @@ def main():
     options = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     counts = {"passed": 0, "failed": 0}
-    for name, test in [*globals().items(), *vars(armed).items(), *vars(captured).items(), *vars(labelled).items(), *vars(nested).items(), *vars(watched).items()]:
+    modules = (terminals, dumped, armed, captured, labelled, nested, watched)
+    tests = [*globals().items(), *(item for module in modules for item in vars(module).items())]
+    for name, test in tests:
         if not name.startswith("test_") or options.only not in name:
             continue
         with tempfile.TemporaryDirectory(prefix="memviewd-run-") as folder:
