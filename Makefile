@@ -390,7 +390,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz/%.o $(B)/tests/fuzz/ask.o $(B)/tests/fuzz/ask_trace
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) $(if $(FUZZ),-fsanitize=fuzzer) -o $@ $^ $(LIBS)
 
-build/corpus/made: scripts/make-corpus tests/golden/oom_families.json tests/golden/torch_trace.py $(wildcard tests/golden/*_snapshots.py) $(fixture_pb) $(shell find tests/programs/patched -name '*.py') $(shell find tests/fixtures -type f ! -path '*/text/*' | sed 's/ /\\ /g')
+build/corpus/made: scripts/make-corpus scripts/corpus_programs.py tests/golden/oom_families.json tests/golden/torch_trace.py $(wildcard tests/golden/*_snapshots.py) $(fixture_pb) $(shell find tests/programs/patched -name '*.py') $(shell find tests/fixtures -type f ! -path '*/text/*' | sed 's/ /\\ /g')
 	$(Q)scripts/make-corpus build/corpus
 	@touch $@
 
