@@ -169,7 +169,7 @@ $(B)/unit/ordered_work: $(addprefix $(B)/server/base/,ordered_work.o memory.o)
 $(B)/unit/run_folder: $(B)/server/run/run_folder.o $(B)/server/compile/folder.o $(B)/server/base/memory.o
 remote_obj := $(filter $(B)/server/files/remote/%,$(server_obj))
 box_obj := $(addprefix $(B)/server/,files/beneath.o files/opener.o sandbox/helper.o sandbox/helper_message.o sandbox/sandbox.o sandbox/landlock.o sandbox/seccomp.o base/descriptors.o base/memory.o base/system.o)
-$(B)/unit/tree: $(remote_obj) $(addprefix $(B)/server/,gather/tree.o gather/tree_archive.o gather/tree_list.o gather/tree_remote.o gather/watch.o files/names.o files/path_spelling.o files/files.o files/files_joined.o base/clock.o base/log.o base/process.o base/wanted.o) $(box_obj)
+$(B)/unit/tree: $(remote_obj) $(addprefix $(B)/server/,gather/tree.o gather/tree_archive.o gather/tree_list.o gather/tree_remote.o gather/watch.o files/names.o files/archive_path.o files/path_spelling.o files/files.o files/files_joined.o base/clock.o base/log.o base/process.o base/wanted.o) $(box_obj)
 $(B)/unit/watch: $(addprefix $(B)/server/,gather/watch.o base/clock.o base/log.o base/memory.o)
 $(B)/unit/sandbox $(B)/unit/seccomp: $(box_obj)
 $(B)/unit/beneath: $(box_obj)

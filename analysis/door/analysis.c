@@ -71,7 +71,7 @@ static void analysis_identify_job(struct job *job, const void *in, void *out, st
 static bool is_archive(const struct source *source, struct err *err)
 {
     struct err why = ERR_INIT;
-    struct analysis_members *members = source->unpacked == NULL ? analysis_members_read(source, &why) : NULL;
+    struct analysis_members *members = source->unpacked == NULL ? analysis_members_read(source, 2, &why) : NULL;
     bool is = members != NULL;
     analysis_members_free(members);
     if (err_is_set(&why) && why.code != ERR_notfound)

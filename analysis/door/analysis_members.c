@@ -141,7 +141,7 @@ static bool members_fill(struct analysis_members *members, struct err *err)
     return members_are_apart(zip, err) && names_are_told_apart(members, err);
 }
 
-struct analysis_members *analysis_members_read(const struct source *archive, struct err *err)
+struct analysis_members *analysis_members_read(const struct source *archive, size_t fewest, struct err *err)
 {
     struct zip *zip = NULL;
     size_t count = 0;
@@ -163,7 +163,7 @@ struct analysis_members *analysis_members_read(const struct source *archive, str
         *err = state->zip_err;
     else if (!job_archive_is_of_files(zip, &count, err))
         count = 0;
-    else if (count < 2)
+    else if (count < fewest)
         err_set(err, ERR_notfound, 0, "no zip archive of several files");
     else if (count > ANALYSIS_MEMBERS_MAX)
         err_set(err, ERR_limit, 0, "a zip archive of %zu files, and at most %d are looked into", count,

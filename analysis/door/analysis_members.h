@@ -24,11 +24,11 @@ struct analysis_members {
     struct analysis_members_state *internal;
 };
 
-/* The files of an archive of two or more. A member is refused, with the reason in `why`, if its name could mean another
- * place, comes twice, or if it is encrypted, packed by another method than deflate, or inflates to more than a gzip
- * file may. NULL with a report: no zip archive, cut, damaged, a checkpoint of PyTorch, fewer than two files (notfound),
- * too many, members that share bytes. `archive` is used until analysis_members_free. */
-struct analysis_members *analysis_members_read(const struct source *archive, struct err *err);
+/* The files of an archive that has `fewest` or more. A member is refused, with the reason in `why`, if its name could
+ * mean another place, comes twice, or if it is encrypted, packed by another method than deflate, or inflates to more
+ * than a gzip file may. NULL with a report: no zip archive, cut, damaged, a checkpoint of PyTorch, fewer files
+ * (notfound), too many, members that share bytes. `archive` is used until analysis_members_free. */
+struct analysis_members *analysis_members_read(const struct source *archive, size_t fewest, struct err *err);
 /* Where a member that is not refused lies. False with a report. */
 bool analysis_members_locate(const struct analysis_members *members, size_t at, struct member *member, struct err *err);
 void analysis_members_free(struct analysis_members *members);

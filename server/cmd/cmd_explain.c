@@ -18,6 +18,7 @@
 #include "server/gather/index.h"
 #include "server/store/account.h"
 #include "server/store/verdict_capacity.h"
+#include "server/store/verdict_near.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -75,52 +76,6 @@ static bool is_explained(const struct cmd_explain_explaining *explaining, const 
     return false;
 }
 
-/* Without links; NULL when it is gone. free() */
-static char *real_of(const struct files_place *place)
-{
-    char *path = files_place_path(place), *real = input_path_real(path);
-    free(path);
-    return real;
-}
-
-static bool is_text_of(const struct snapshot_session *session, const char *real)
-{
-    bool is_found = false;
-    for (size_t at = 0; at < session->text_count && !is_found; at++) {
-        char *other = real_of(&session->texts[at].file->place);
-        is_found = other && strcmp(other, real) == 0;
-        free(other);
-    }
-    return is_found;
-}
-
-/* A log is one of a dump's that it lies beside; which logs tell of a failure is not known to a snapshot that was made
- * for the command line. */
-static bool is_beside(const struct snapshot_session *session, const char *real)
-{
-    bool has_programs = session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
-    char *other = has_programs && session->file_count > 0 ? real_of(&session->files[0]->place) : NULL;
-    size_t length = other ? (size_t)(strrchr(other, '/') - other) : 0;
-    bool is_beside = other && strncmp(other, real, length + 1) == 0 && !strchr(real + length + 1, '/');
-    free(other);
-    return is_beside;
-}
-
-/* The session that a log belongs to, or NULL: then its program is found by name and total. */
-static const struct snapshot_session *session_of(const struct cmd_explain_explaining *explaining, const char *path)
-{
-    const struct snapshot *snapshot = explaining->around.snapshot;
-    char *real = input_path_real(path);
-    const struct snapshot_session *found = NULL;
-    for (size_t at = 0; real && at < snapshot->session_count && !found; at++) {
-        const struct snapshot_session *session = snapshot->sessions[at];
-        bool is_in_dump = (explaining->around.holds_dump || !explaining->around.folder) && is_beside(session, real);
-        found = is_text_of(session, real) || is_in_dump ? session : NULL;
-    }
-    free(real);
-    return found;
-}
-
 /* A plan says all of its failure: the device profiles that a run saved beside it are no further answer. */
 static void profiles_beside_add(struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
 {
@@ -136,7 +91,7 @@ static void profiles_beside_add(struct cmd_explain_explaining *explaining, const
 static void snapshot_used(struct cmd_explain_explaining *explaining, const struct snapshot_session *session,
                           const struct snapshot_host *host)
 {
-    char *real = real_of(&host->file->place);
+    char *real = explain_around_real(&host->file->place);
     explained_add(explaining, session);
     for (size_t at = 0; real && at < explaining->given_count; at++) {
         char *other = input_path_real(explaining->given[at]->path);
@@ -220,15 +175,25 @@ static char *folder_of(const char *path)
     return real;
 }
 
-static void failures_write(struct cmd_explain_explaining *explaining, const char *path, bool is_named,
+/* A log: on disk, or in an archive. */
+struct cmd_explain_log {
+    const char *path;                       /* as it is shown */
+    const struct files_place *member;       /* of one in an archive; else NULL */
+    const struct snapshot_session *session; /* of the same, that it belongs to; NULL: none of programs */
+    bool is_named;                          /* the user meant this one */
+};
+
+static void failures_write(struct cmd_explain_explaining *explaining, const struct cmd_explain_log *log,
                            const struct oom_report *report)
 {
-    char *folder = folder_of(path);
+    const char *path = log->path;
+    char *folder = log->member ? verdict_near_folder(log->member) : folder_of(path);
     size_t count = analysis_oom_count(report);
     const char *file = explaining->has_names ? path : NULL;
     struct buf *answers = memory_new((count + 1) * sizeof(*answers));
     struct verdict_parts_wanted wanted = {.snapshot = explaining->around.snapshot,
-                                          .session = session_of(explaining, path),
+                                          .session = log->member ? log->session
+                                                                 : explain_around_session(&explaining->around, path),
                                           .text = explain_name(path),
                                           .takes_given = explaining->around.has_given,
                                           .folder = folder};
@@ -243,7 +208,7 @@ static void failures_write(struct cmd_explain_explaining *explaining, const char
         if (explaining->is_json)
             analysis_oom_write_failure(wanted.failure, file, is_made ? &answers[at] : NULL, &explaining->json);
     }
-    if (!explaining->is_json && (is_named || count > 0))
+    if (!explaining->is_json && (log->is_named || count > 0))
         explain_text(path, report, answers);
     for (size_t at = 0; at < count; at++)
         buf_free(&answers[at]);
@@ -251,14 +216,17 @@ static void failures_write(struct cmd_explain_explaining *explaining, const char
     free(folder);
 }
 
-static void explain_log(struct cmd_explain_explaining *explaining, const char *path, bool is_named)
+static void log_explain(struct cmd_explain_explaining *explaining, const struct cmd_explain_log *log)
 {
     struct err err = ERR_INIT;
     struct stat status;
-    bool is_empty = is_named && strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISREG(status.st_mode) &&
-                    status.st_size == 0,
+    const char *path = log->path;
+    bool is_empty = log->is_named && !log->member && strcmp(path, "-") != 0 && stat(path, &status) == 0 &&
+                    S_ISREG(status.st_mode) && status.st_size == 0,
          had_unread = explaining->has_unread_file;
-    struct analysis_subject *text = is_empty ? NULL : explain_read(path, &err);
+    struct analysis_subject *text = is_empty      ? NULL
+                                    : log->member ? explain_read_file(log->member, &err)
+                                                  : explain_read(path, &err);
     if (is_empty)
         err_empty(&err);
     if (!text) {
@@ -270,8 +238,37 @@ static void explain_log(struct cmd_explain_explaining *explaining, const char *p
     const struct oom_report *report = analysis_text_report(text);
     explaining->read_count++;
     explaining->understood_count += analysis_oom_is_recognised(report);
-    failures_write(explaining, path, is_named, report);
+    failures_write(explaining, log, report);
     analysis_subject_free(text);
+}
+
+static void explain_log(struct cmd_explain_explaining *explaining, const char *path, bool is_named)
+{
+    const struct cmd_explain_log log = {.path = path, .is_named = is_named};
+    log_explain(explaining, &log);
+}
+
+/* The logs in archives, which no walk of folders meets; where one is named, that one. False: there is none. */
+static bool members_explain(struct cmd_explain_explaining *explaining)
+{
+    const struct snapshot *snapshot = explaining->around.snapshot;
+    const char *wanted = explaining->around.inside;
+    bool is_any = false;
+    for (size_t at = 0; at < snapshot->session_count; at++) {
+        const struct snapshot_session *session = snapshot->sessions[at];
+        for (size_t i = 0; i < session->text_count && !(wanted && is_any) && !is_interrupted(); i++) {
+            const struct snapshot_file *file = session->texts[i].file;
+            const struct cmd_explain_log log = {.path = file->path,
+                                                .member = &file->place,
+                                                .session = session->group_count > 0 ? session : NULL,
+                                                .is_named = wanted != NULL};
+            if (!file->place.member || (wanted && strcmp(wanted, file->place.path) != 0))
+                continue;
+            log_explain(explaining, &log);
+            is_any = true;
+        }
+    }
+    return is_any;
 }
 
 static void explain_listed(void *context, const char *path)
@@ -409,10 +406,11 @@ static void input_explain(struct cmd_explain_explaining *explaining, const struc
         explain_folder(explaining, input->path, 0);
     else if (input->is_log)
         explain_log(explaining, input->path, true);
-    for (size_t at = 0; at < snapshot->session_count && !input->is_log && !is_interrupted(); at++)
+    bool is_done = input->is_log || (members_explain(explaining) && input->is_member_log);
+    for (size_t at = 0; at < snapshot->session_count && !is_done && !input->is_member_log && !is_interrupted(); at++)
         if (!is_explained(explaining, snapshot->sessions[at]))
             session_explain(explaining, snapshot->sessions[at]);
-    if (!input->is_log)
+    if (!is_done)
         problems_say(explaining);
     explain_around_close(&explaining->around);
     explaining->explained_count = 0;
@@ -428,7 +426,8 @@ static void explain_all(struct cmd_explain_explaining *explaining, const char *c
         if (count > 1 && inputs[at].kind == ANALYSIS_KIND_TORCH_SNAPSHOT)
             explaining->given[explaining->given_count++] = &inputs[at];
     }
-    explaining->has_names = count > 1 || inputs[0].place == INPUT_PATH_FOLDER;
+    explaining->has_names =
+        count > 1 || inputs[0].place == INPUT_PATH_FOLDER || inputs[0].kind == ANALYSIS_KIND_ARCHIVE;
     for (size_t at = 0, next = 0; at < count && !is_interrupted(); at++) {
         if (next < explaining->given_count && &inputs[at] == explaining->given[next])
             next++;

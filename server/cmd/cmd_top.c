@@ -25,9 +25,10 @@ static const char *const FILTER_NAMES[OPTIONS_FILTER_COUNT] = {
 struct question {
     const struct options *options;
     struct analysis_use *uses;
-    size_t use_count, read_count;
-    char **found; /* paths of the uses that were found in folders */
-    size_t found_count;
+    size_t use_count, use_capacity, read_count;
+    char **found; /* paths of the uses that were found in folders and archives */
+    size_t found_count, found_capacity;
+    bool has_lost_base; /* one that cannot be taken away */
     struct analysis_param *params;
     size_t param_count, param_capacity;
     struct unread_files unread;
@@ -49,38 +50,23 @@ static bool is_snapshot(const struct file *file)
     return kind == ANALYSIS_KIND_TORCH_SNAPSHOT || kind == ANALYSIS_KIND_PICKLE;
 }
 
-/* Of a folder the last profile of the newest series in it, which is said; NULL, with a line: it holds none. free() */
-static char *last_profile_of(struct question *question, const char *folder)
+/* Keeps a path for as long as the question lives. */
+static const char *path_keep(struct question *question, char *path)
 {
-    struct index *index = index_new();
-    char *path = NULL;
-    index_add(index, folder);
-    index_scan_once(index);
-    struct snapshot *snapshot = index_hold(index);
-    for (size_t at = 0; at < snapshot->session_count && !path; at++) {
-        const struct snapshot_session *session = snapshot->sessions[at];
-        if (session->kind != SNAPSHOT_PROFILES || session->profile_count == 0)
-            continue;
-        const struct snapshot_file *file = session->profiles[session->profile_count - 1].file;
-        path = memory_format("%s/%s", folder, file->path);
-        log_line("%s: the last of %zu device profile%s in %s", path, session->profile_count,
-                 session->profile_count == 1 ? "" : "s", session->name);
-    }
-    unread_files_add_problems(&question->unread, snapshot);
-    if (!path && question->unread.count == 0)
-        log_line("%s: holds no device profile", folder);
-    index_release(index, snapshot);
-    index_free(index);
+    question->found =
+        memory_grow(question->found, &question->found_capacity, question->found_count + 1, sizeof(*question->found));
+    question->found[question->found_count++] = path;
     return path;
 }
 
 /* One that cannot be read is named and left out, as long as another can. */
-static void read_one(struct question *question, const char *path, bool is_base)
+static void read_one(struct question *question, const struct files_place *place, const char *path, bool is_base)
 {
-    const struct files_place place = {.root = path, .path = ""};
     struct analysis_reading reading = {.kind = ANALYSIS_PROFILE};
     struct err err = ERR_INIT;
-    struct file *file = files_open(&place, &err);
+    struct file *file = files_open(place, &err);
+    question->uses =
+        memory_grow(question->uses, &question->use_capacity, question->use_count + 1, sizeof(*question->uses));
     struct analysis_use *use = &question->uses[question->use_count];
     *use = (struct analysis_use){.id = path, .name = path, .is_base = is_base};
     if (file) {
@@ -100,19 +86,84 @@ static void read_one(struct question *question, const char *path, bool is_base)
         analysis_trace_cut(use->subject, &err);
     if (err_is_set(&err))
         unread_files_add(&question->unread, path, &err);
+    question->has_lost_base |= is_base && !use->subject;
     if (!use->subject)
         return;
     question->use_count++;
     question->read_count += !is_base;
 }
 
+/* The last profile of the newest series, which is said; false: there is none. */
+static bool last_profile_read(struct question *question, const struct snapshot *snapshot, const char *path,
+                              bool is_base)
+{
+    const struct snapshot_session *session = NULL;
+    for (size_t at = 0; at < snapshot->session_count && !session; at++)
+        if (snapshot->sessions[at]->kind == SNAPSHOT_PROFILES && snapshot->sessions[at]->profile_count > 0)
+            session = snapshot->sessions[at];
+    if (!session)
+        return false;
+    const struct snapshot_file *file = session->profiles[session->profile_count - 1].file;
+    const char *whole =
+        path_keep(question, file->place.member ? memory_text(file->path) : memory_format("%s/%s", path, file->path));
+    log_line("%s: the last of %zu device profile%s in %s", whole, session->profile_count,
+             session->profile_count == 1 ? "" : "s", session->name);
+    read_one(question, &file->place, whole, is_base);
+    return true;
+}
+
+/* Those in an archive, as if each was named; files of a folder are named by the user. False: there is none. */
+static bool snapshots_read(struct question *question, const struct snapshot *snapshot, bool is_base)
+{
+    struct snapshot_walk walk = {0};
+    bool is_any = false;
+    for (const struct snapshot_host *host; (host = snapshot_next_allocator(snapshot, &walk));) {
+        if (!host->file->place.member)
+            continue;
+        read_one(question, &host->file->place, path_keep(question, memory_text(host->file->path)), is_base);
+        is_any = true;
+    }
+    return is_any;
+}
+
+/* Of a folder, of an archive or of what is in one. */
+static void read_many(struct question *question, const char *path, bool is_base)
+{
+    struct index *index = index_new();
+    index_add(index, path);
+    index_scan_once(index);
+    struct snapshot *snapshot = index_hold(index);
+    size_t unread_count = question->unread.count;
+    bool is_archive = !input_path_is_folder(path), is_any = is_archive && snapshots_read(question, snapshot, is_base);
+    is_any = is_any || last_profile_read(question, snapshot, path, is_base);
+    unread_files_add_problems(&question->unread, snapshot);
+    question->has_lost_base |= is_base && !is_any;
+    if (!is_any && question->unread.count == unread_count)
+        log_line("%s: holds no device profile%s", path, is_archive ? " and no snapshot" : "");
+    index_release(index, snapshot);
+    index_free(index);
+}
+
+/* A zip archive of several files; one of a single file is read as that. */
+static bool is_archive(const char *path)
+{
+    const struct files_place place = {.root = path, .path = ""};
+    struct err unsaid = ERR_INIT;
+    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+    struct file *file = remote_address_is(path) ? NULL : files_open(&place, &unsaid);
+    if (file)
+        analysis_identify(files_source(file), &kind, NULL, &unsaid);
+    files_close(file);
+    return kind == ANALYSIS_KIND_ARCHIVE;
+}
+
 static void read_path(struct question *question, const char *path, bool is_base)
 {
-    char *found = input_path_is_folder(path) ? last_profile_of(question, path) : NULL;
-    if (found)
-        question->found[question->found_count++] = found;
-    if (found || !input_path_is_folder(path))
-        read_one(question, found ? found : path, is_base);
+    const struct files_place place = {.root = path, .path = ""};
+    if (input_path_is_folder(path) || input_path_is_inside(path) || is_archive(path))
+        read_many(question, path, is_base);
+    else
+        read_one(question, &place, path, is_base);
 }
 
 /* Two moments of one snapshot: it is its own base. */
@@ -131,13 +182,11 @@ static bool read_all(struct question *question)
 {
     const struct options *options = question->options;
     const struct options_list *bases = bases_of(options);
-    question->uses = memory_new((options->paths.count + bases->count + 1) * sizeof(*question->uses));
-    question->found = memory_new((options->paths.count + bases->count + 1) * sizeof(*question->found));
     for (size_t at = 0; at < options->paths.count; at++)
         read_path(question, options->paths.items[at], false);
     for (size_t at = 0; at < bases->count; at++)
         read_path(question, bases->items[at], true);
-    return question->read_count > 0 && question->use_count - question->read_count == bases->count;
+    return question->read_count > 0 && !question->has_lost_base;
 }
 
 static int cmd_top_answer(struct question *question)

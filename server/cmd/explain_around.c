@@ -5,6 +5,7 @@
 
 #include "server/base/memory.h"
 #include "server/cmd/input_path.h"
+#include "server/files/archive_path.h"
 #include "server/files/remote/remote.h"
 #include "server/gather/index.h"
 
@@ -115,6 +116,17 @@ static void folder_add(struct explain_around *around, const char *path)
     free(real);
 }
 
+/* All of the archive: what lies beside the log says more of its failure. By itself it is found in an archive that is
+ * read as its only file, and else why it is not there is said. */
+static void member_log_add(struct explain_around *around, const char *path)
+{
+    char *archive = archive_path_split(path, &around->inside);
+    if (archive)
+        folder_add(around, archive);
+    folder_add(around, path);
+    free(archive);
+}
+
 void explain_around_open(struct explain_around *around, struct store *store, const struct explain_input *input,
                          struct explain_input *const *given, size_t given_count)
 {
@@ -125,6 +137,8 @@ void explain_around_open(struct explain_around *around, struct store *store, con
         address_add(around, path);
     else if (is_log && strcmp(path, "-") != 0)
         log_add(around, path);
+    else if (input->is_member_log)
+        member_log_add(around, path);
     else if (!is_log)
         folder_add(around, path);
     around->has_given = is_log && given_count > 0;
@@ -140,4 +154,50 @@ void explain_around_close(struct explain_around *around)
         index_release(around->index, around->snapshot);
     index_free(around->index);
     free(around->folder);
+}
+
+/* ---- the session of a log ---- */
+
+char *explain_around_real(const struct files_place *place)
+{
+    char *path = files_place_path(place), *real = input_path_real(path);
+    free(path);
+    return real;
+}
+
+static bool is_text_of(const struct snapshot_session *session, const char *real)
+{
+    bool is_found = false;
+    for (size_t at = 0; at < session->text_count && !is_found; at++) {
+        char *other = explain_around_real(&session->texts[at].file->place);
+        is_found = other && strcmp(other, real) == 0;
+        free(other);
+    }
+    return is_found;
+}
+
+/* A log is one of a dump's that it lies beside; which logs tell of a failure is not known to a snapshot that was made
+ * for the command line. */
+static bool is_beside(const struct snapshot_session *session, const char *real)
+{
+    bool has_programs = session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
+    char *other = has_programs && session->file_count > 0 ? explain_around_real(&session->files[0]->place) : NULL;
+    size_t length = other ? (size_t)(strrchr(other, '/') - other) : 0;
+    bool is_beside = other && strncmp(other, real, length + 1) == 0 && !strchr(real + length + 1, '/');
+    free(other);
+    return is_beside;
+}
+
+const struct snapshot_session *explain_around_session(const struct explain_around *around, const char *path)
+{
+    const struct snapshot *snapshot = around->snapshot;
+    char *real = input_path_real(path);
+    const struct snapshot_session *found = NULL;
+    for (size_t at = 0; real && at < snapshot->session_count && !found; at++) {
+        const struct snapshot_session *session = snapshot->sessions[at];
+        bool is_in_dump = (around->holds_dump || !around->folder) && is_beside(session, real);
+        found = is_text_of(session, real) || is_in_dump ? session : NULL;
+    }
+    free(real);
+    return found;
 }

@@ -68,6 +68,11 @@ void explain_input_look(const char *path, struct explain_input *input)
         input->place = input_path_kind(path, false);
     if (input->place == INPUT_PATH_FOLDER)
         return;
+    if (input->place == INPUT_PATH_FILE && input_path_is_inside(path)) {
+        input->kind = ANALYSIS_KIND_ARCHIVE;
+        input->is_member_log = explain_is_log_name(path);
+        return;
+    }
     if (input->place == INPUT_PATH_FILE && !explain_is_log_name(path))
         input->kind = kind_of_bytes(path);
     bool is_of_no_kind = input->kind == ANALYSIS_KIND_EMPTY || input->kind == ANALYSIS_KIND_UNKNOWN;

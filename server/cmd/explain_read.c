@@ -52,15 +52,20 @@ static struct analysis_subject *read_stream(int from, struct err *err)
     return text;
 }
 
-static struct analysis_subject *read_file(const char *path, struct err *err)
+struct analysis_subject *explain_read_file(const struct files_place *place, struct err *err)
 {
-    const struct files_place place = {.root = path, .path = ""};
-    struct file *file = files_open(&place, err);
+    struct file *file = files_open(place, err);
     if (!file)
         return NULL;
     struct analysis_subject *text = analysis_subject_read(files_source(file), &READING, err);
     files_close(file);
     return text;
+}
+
+static struct analysis_subject *read_path(const char *path, struct err *err)
+{
+    const struct files_place place = {.root = path, .path = ""};
+    return explain_read_file(&place, err);
 }
 
 static struct analysis_subject *explain_read_fail(struct err *err)
@@ -75,11 +80,11 @@ struct analysis_subject *explain_read(const char *path, struct err *err)
     if (strcmp(path, "-") == 0)
         return read_stream(STDIN_FILENO, err);
     if (remote_address_is(path))
-        return read_file(path, err);
+        return read_path(path, err);
     if (stat(path, &status) != 0)
         return explain_read_fail(err);
     if (S_ISREG(status.st_mode))
-        return read_file(path, err);
+        return read_path(path, err);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return explain_read_fail(err);

@@ -3,6 +3,7 @@
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
+#include "server/files/archive_path.h"
 #include "server/files/names.h"
 #include "server/files/remote/remote.h"
 #include "server/store/account.h"
@@ -156,6 +157,14 @@ bool input_path_is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool input_path_is_inside(const char *path)
+{
+    const char *inside;
+    char *archive = remote_address_is(path) ? NULL : archive_path_split(path, &inside);
+    free(archive);
+    return archive != NULL;
+}
+
 enum input_path_kind input_path_kind(const char *path, bool says_why)
 {
     struct stat status;
@@ -163,6 +172,8 @@ enum input_path_kind input_path_kind(const char *path, bool says_why)
     enum input_path_kind kind;
     if (remote_address_is(path))
         kind = kind_of_address(path, &err);
+    else if (input_path_is_inside(path))
+        kind = INPUT_PATH_FILE;
     else if (stat(path, &status) != 0)
         kind = INPUT_PATH_NONE;
     else

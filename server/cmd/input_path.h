@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * input_path.h: what a PATH of the command line is: a file, a folder, a pipe, or an address of a server
- * (server/files/remote). */
+ * input_path.h: what a PATH of the command line is: a file, one inside a zip archive, a folder, a pipe, or an address
+ * of a server (server/files/remote). */
 #pragma once
 
 #include "base/err.h"
@@ -23,6 +23,8 @@ enum input_path_kind { INPUT_PATH_NONE, INPUT_PATH_FILE, INPUT_PATH_FOLDER, INPU
  * log. */
 enum input_path_kind input_path_kind(const char *path, bool says_why);
 
+/* Does it go on inside a file, as "run.zip/rank0.pickle" does? The scanner tells what is there. */
+bool input_path_is_inside(const char *path);
 /* Is it a folder of this machine? */
 bool input_path_is_folder(const char *path);
 /* Why `path`, which is not there, is not: a clause; static. */

@@ -18,6 +18,7 @@ struct entry {
     char *root, *path;
     const unsigned char *bytes; /* of a file that is compiled in */
     size_t byte_count;
+    struct files_member *member;         /* of one in an archive, in the state `wanted`; else NULL */
     struct files_identity wanted, known; /* `known` is that of `failure` */
     struct log_text_failure *failure;    /* NULL: no failure; most texts have none */
     struct err *err;                     /* why it cannot be read; NULL for those that can */
@@ -60,6 +61,7 @@ static void entry_free(struct entry *entry)
     free(entry->err);
     free(entry->root);
     free(entry->path);
+    free(entry->member);
     free(entry);
 }
 
@@ -83,13 +85,15 @@ void log_texts_free(struct log_texts *texts)
 /* ---- reading ------------------------------------------------------------------------ */
 
 /* Without the lock; nothing but the reader touches the result meanwhile. */
-static void entry_read(struct log_texts *texts, struct entry *entry, const struct files_identity *identity)
+static void entry_read(struct log_texts *texts, struct entry *entry, const struct files_identity *identity,
+                       const struct files_member *member)
 {
     const struct files_place place = {.root = entry->root,
                                       .path = entry->path,
                                       .bytes = entry->bytes,
                                       .byte_count = entry->byte_count,
-                                      .identity = identity};
+                                      .identity = identity,
+                                      .member = member};
     struct log_text_failure failure = {0};
     struct err err = ERR_INIT;
     int64_t began_ms = clock_ms();
@@ -144,8 +148,10 @@ static void *read_all(void *context)
     pthread_mutex_lock(&texts->lock);
     while ((entry = next_queued(texts))) {
         struct files_identity identity = entry->wanted;
+        struct files_member member = entry->member ? *entry->member : (struct files_member){.archive_path_bytes = 0};
+        bool is_member = entry->member != NULL;
         pthread_mutex_unlock(&texts->lock);
-        entry_read(texts, entry, &identity);
+        entry_read(texts, entry, &identity, is_member ? &member : NULL);
         pthread_mutex_lock(&texts->lock);
         texts->has_news = true;
         bool tells = !texts->first_queued || clock_ms() - told_at_ms > NEWS_MS;
@@ -219,6 +225,19 @@ static struct entry *find_or_add(struct log_texts *texts, const struct files_pla
     return entry;
 }
 
+/* An archive that is made anew holds it in another place. */
+static void member_keep(struct entry *entry, const struct files_member *member)
+{
+    if (!member) {
+        free(entry->member);
+        entry->member = NULL;
+        return;
+    }
+    if (!entry->member)
+        entry->member = memory_new(sizeof(*entry->member));
+    *entry->member = *member;
+}
+
 static void enqueue(struct log_texts *texts, struct entry *entry)
 {
     entry->is_queued = true;
@@ -246,13 +265,14 @@ bool log_texts_look(struct log_texts *texts, const struct files_place *place, co
     struct entry *entry = find_or_add(texts, place);
     entry->asked_at = texts->snapshot;
     entry->wanted = *identity;
+    member_keep(entry, place->member);
     bool is_due = !entry->is_queued && !entry->is_reading &&
                   (!entry->is_known || !files_identity_equal(&entry->known, identity)) && !is_early(texts, entry);
     bool is_at_once = is_due && identity->size_bytes <= SMALL_BYTES && texts->left_ms > 0;
     if (is_at_once) {
         entry->is_reading = true;
         pthread_mutex_unlock(&texts->lock);
-        entry_read(texts, entry, identity);
+        entry_read(texts, entry, identity, place->member);
         pthread_mutex_lock(&texts->lock);
         texts->left_ms -= entry->took_ms;
     } else if (is_due && texts->has_thread) {

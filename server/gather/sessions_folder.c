@@ -62,6 +62,8 @@ static enum names_kind kind_of(const struct sessions_builder *builder, const str
 {
     if (!sessions_place_is_lone(builder))
         return names_kind_confirmed(file->kind, file->is_as_named);
+    if (file->archive)
+        return NAMES_OTHER; /* what is in it is shown */
     switch (builder->lone_kind) {
     case ANALYSIS_KIND_XSPACE:
     case ANALYSIS_KIND_TORCH_SNAPSHOT: return NAMES_TRACE;
@@ -265,7 +267,8 @@ static bool sessions_folder_look(struct sessions_builder *builder, const struct 
         text->is_read = log_texts_look(builder->log_texts, &file->place, &file->identity, &text->failure, &err);
     if (err_is_set(&err))
         sessions_folder_problem(builder, file->path, file, &err, session);
-    return !is_log || (text->is_read && text->failure.failure_count > 0);
+    bool is_left = file->place.member && !builder->is_stopping && !builder->log_texts; /* to whoever asks */
+    return !is_log || is_left || (text->is_read && text->failure.failure_count > 0);
 }
 
 /* The texts that lie beside the files of a dump: error.txt first. */

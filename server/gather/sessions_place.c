@@ -59,9 +59,9 @@ void sessions_place_file(struct sessions_builder *builder, const struct tree_fol
 }
 
 /* In a folder lie archives of other things, too: of these nothing is said. */
-static void tell_problems(struct sessions_builder *builder, const struct tree_archive *archive)
+static void tell_problems(struct sessions_builder *builder, const struct tree_archive *archive, bool is_shown)
 {
-    bool is_ours = builder->tree->is_file || archive->snapshot_count > 0;
+    bool is_ours = builder->tree->is_file || is_shown;
     for (size_t at = 0; is_ours && at < archive->refusal_count; at++)
         sessions_folder_problem(builder, pool_text(builder, archive->refusals[at].path), NULL,
                                 &archive->refusals[at].why, NULL);
@@ -79,8 +79,9 @@ void sessions_place_archive(struct sessions_builder *builder, const struct tree_
     const char *path = path_real(builder, folder, from, path_shown(builder, folder, from));
     builder->archive = from;
     builder->archive_path = path;
-    if (archive->snapshot_count > 0)
+    size_t session_count = builder->snapshot->session_count;
+    if (archive->shown_count + archive->text_count > 0)
         walk(builder, archive->top);
     builder->archive = NULL;
-    tell_problems(builder, archive);
+    tell_problems(builder, archive, builder->snapshot->session_count > session_count);
 }

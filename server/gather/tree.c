@@ -5,6 +5,7 @@
 #include "server/base/descriptors.h"
 #include "server/base/memory.h"
 #include "server/base/other_systems.h"
+#include "server/files/archive_path.h"
 #include "server/files/beneath.h"
 #include "server/files/opener.h"
 #include "server/files/path_spelling.h"
@@ -47,6 +48,13 @@ struct tree *tree_new(const char *path)
         tree->remote = remote_root_of(path, &tree->fault);
         return tree;
     }
+    const char *inside;
+    char *archive = archive_path_split(tree->root, &inside);
+    if (archive) {
+        tree->inside = memory_text(inside);
+        free(tree->root);
+        tree->root = archive;
+    }
     tree->is_file = stat(tree->root, &status) == 0 && !S_ISDIR(status.st_mode);
     return tree;
 }
@@ -58,6 +66,7 @@ void tree_free(struct tree *tree)
     tree_list_folder_free(tree->top);
     remote_listing_release(tree->listing);
     free(tree->root);
+    free(tree->inside);
     free(tree->real);
     free(tree);
 }

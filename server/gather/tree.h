@@ -67,6 +67,7 @@ struct tree {
     char *root;       /* as given, made absolute */
     char *real;       /* the same without links; NULL while it does not exist */
     bool is_file;     /* the root is one file, top.files[0], whatever its name */
+    char *inside;     /* of a root that is a zip archive, what of it is meant: a file or folder; NULL: all */
     bool is_memory;   /* not on disk: filled by tree_add_memory */
     bool is_flat;     /* folders in it are no part of the tree */
     bool is_cut;      /* more folders than the limit, or deeper */
@@ -83,7 +84,8 @@ struct tree {
     uint64_t asked_count;    /* folders and files that the last refresh asked the disk about */
 };
 
-/* `path` must exist, or is an address of remote.h. Nothing is read yet. */
+/* `path` must exist, or is an address of remote.h, or goes on inside a zip archive that exists: then only what it names
+ * there is in the tree. Nothing is read yet. */
 struct tree *tree_new(const char *path);
 void tree_free(struct tree *tree);
 

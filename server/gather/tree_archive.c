@@ -31,17 +31,34 @@ static bool is_hidden(const char *path)
     return is;
 }
 
-static bool is_wanted(const char *path)
-{
-    const char *name = last_part(path);
-    return names_kind_of(name) == NAMES_SNAPSHOT && !is_hidden(path);
-}
-
 static bool is_archive_name(const char *name)
 {
+    static const char *const ENDINGS[] = {".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z"};
     size_t length = strlen(name);
-    return length > 4 && strcmp(name + length - 4, ".zip") == 0;
+    bool is = false;
+    for (size_t at = 0; at < sizeof(ENDINGS) / sizeof(ENDINGS[0]) && !is; at++) {
+        size_t ending = strlen(ENDINGS[at]);
+        is = length > ending && strcmp(name + length - ending, ENDINGS[at]) == 0;
+    }
+    return is;
 }
+
+/* Is it what `inside` names, or in the folder that it names? */
+static bool is_inside(const char *path, const char *inside)
+{
+    size_t length = inside ? strlen(inside) : 0;
+    return length == 0 || (strncmp(path, inside, length) == 0 && (path[length] == '/' || path[length] == '\0'));
+}
+
+static bool is_wanted(const char *path, const struct tree_archive_at *at)
+{
+    const char *name = last_part(path);
+    return is_inside(path, at->inside) && !is_hidden(path) &&
+           (names_kind_of(name) != NAMES_OTHER || is_archive_name(name));
+}
+
+/* Its name does not say enough. */
+static bool is_looked_into(enum names_kind kind) { return kind == NAMES_SNAPSHOT || kind == NAMES_PROFILE; }
 
 static void member_refuse(struct archive_reading *reading, const char *path, const struct err *why)
 {
@@ -52,7 +69,7 @@ static void member_refuse(struct archive_reading *reading, const char *path, con
         (struct tree_archive_refusal){memory_format("%s/%s", archive->top->path, path), *why};
 }
 
-/* Looks into one member: its bytes say whether it is a snapshot. */
+/* Looks into one member: its bytes say whether it is a snapshot or a profile. */
 static void member_look(struct archive_reading *reading, const char *path, const struct files_member *member,
                         struct tree_file *file)
 {
@@ -66,8 +83,9 @@ static void member_look(struct archive_reading *reading, const char *path, const
     bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, &err);
     files_close(opened);
     free(inner);
-    file->is_as_named = is_read && kind == ANALYSIS_KIND_TORCH_SNAPSHOT;
-    reading->archive->snapshot_count += file->is_as_named;
+    file->is_as_named =
+        is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
+    reading->archive->shown_count += file->is_as_named;
     if (!is_read && names_claims_kind(file->name))
         member_refuse(reading, path, &err);
 }
@@ -92,15 +110,28 @@ static void member_add(struct archive_reading *reading, size_t at)
     file->identity = files_identity_member(files_identity(reading->opened), &member);
     file->looked_into = file->identity;
     file->member = own;
-    member_look(reading, path, own, file);
+    if (is_looked_into(file->kind))
+        member_look(reading, path, own, file);
+    else if (file->kind == NAMES_LOG || file->kind == NAMES_ERROR_TEXT)
+        archive->text_count++;
+    else
+        archive->shown_count++;
 }
 
-static size_t wanted_count(const struct analysis_members *members)
+struct tree_archive_counts {
+    size_t wanted, opened; /* and of those, what must be opened to know what it is */
+};
+
+static struct tree_archive_counts wanted_count(const struct analysis_members *members, const struct tree_archive_at *at)
 {
-    size_t count = 0;
-    for (size_t at = 0; at < members->count; at++)
-        count += is_wanted(members->items[at].path);
-    return count;
+    struct tree_archive_counts counts = {0};
+    for (size_t i = 0; i < members->count; i++) {
+        const char *path = members->items[i].path;
+        bool is = is_wanted(path, at);
+        counts.wanted += is;
+        counts.opened += is && is_looked_into(names_kind_of(last_part(path)));
+    }
+    return counts;
 }
 
 /* By name, as lists of folders are. */
@@ -117,33 +148,56 @@ static void sort_files(struct tree_folder *folder)
         sort_files(folder->folders[at]);
 }
 
-struct tree_archive *tree_archive_read(const struct file *opened, const struct files_place *at, const char *path,
-                                       unsigned depth)
+/* Why nothing of it is shown, in `err`. */
+static void nothing_say(const struct analysis_members *members, const struct tree_archive_at *at, struct err *err)
+{
+    enum { SHOWN = 100 };
+    size_t inside_count = 0;
+    for (size_t i = 0; i < members->count; i++)
+        inside_count += is_inside(members->items[i].path, at->inside);
+    if (inside_count == 0)
+        err_set(err, ERR_notfound, ERR_NO_OFFSET,
+                "the zip archive of %zu file%s has none named %.*s, and no such folder", members->count,
+                members->count == 1 ? "" : "s", SHOWN, at->inside);
+    else if (at->inside)
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
+                "%.*s in the zip archive is no snapshot, trace, program, profile or log", SHOWN, at->inside);
+    else
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
+                "a zip archive of %zu files, of which none is a snapshot, a trace, a program, a profile or a log",
+                members->count);
+}
+
+struct tree_archive *tree_archive_read(const struct file *opened, const struct files_place *place,
+                                       const struct tree_archive_at *at)
 {
     struct err err = ERR_INIT;
-    struct analysis_members *members = analysis_members_read(files_source(opened), &err);
-    if (!members && (err.code == ERR_notfound || err_is_transient(err.code)))
+    struct analysis_members *members = analysis_members_read(files_source(opened), at->inside ? 1 : 2, &err);
+    bool is_none = !members && err.code == ERR_notfound;
+    if ((is_none && !at->inside) || (!members && err_is_transient(err.code)))
         return NULL;
+    if (is_none)
+        err = (struct err)ERR_INIT;
+    if (is_none)
+        err_set(&err, ERR_unsupported, ERR_NO_OFFSET, "is no zip archive, and a path goes on inside of it");
     struct tree_archive *archive = memory_new(sizeof(*archive));
-    archive->top = tree_list_folder_new(path, depth);
+    archive->top = tree_list_folder_new(at->path, at->depth);
     archive->why = err;
-    size_t wanted = members ? wanted_count(members) : 0;
-    if (wanted > TREE_ARCHIVE_MAX)
+    struct tree_archive_counts counts = {0};
+    if (members)
+        counts = wanted_count(members, at);
+    if (counts.opened > TREE_ARCHIVE_MAX)
         err_set(&archive->why, ERR_limit, ERR_NO_OFFSET,
-                "a zip archive with %zu files that may be snapshots, and at most %d are looked into", wanted,
-                TREE_ARCHIVE_MAX);
-    struct archive_reading reading = {.archive = archive, .members = members, .opened = opened, .at = at};
-    archive->members = memory_new((wanted + 1) * sizeof(*archive->members));
-    for (size_t i = 0; members && i < members->count && !err_is_set(&archive->why); i++) {
-        if (is_wanted(members->items[i].path))
+                "a zip archive with %zu files that may be snapshots or profiles, and at most %d are looked into",
+                counts.opened, TREE_ARCHIVE_MAX);
+    struct archive_reading reading = {.archive = archive, .members = members, .opened = opened, .at = place};
+    archive->members = memory_new((counts.wanted + 1) * sizeof(*archive->members));
+    for (size_t i = 0; members && i < members->count && !err_is_set(&archive->why); i++)
+        if (is_wanted(members->items[i].path, at))
             member_add(&reading, i);
-        else
-            archive->other_count++;
-    }
     sort_files(archive->top);
-    if (members && archive->snapshot_count == 0 && !err_is_set(&archive->why))
-        err_set(&archive->why, ERR_unsupported, ERR_NO_OFFSET,
-                "a zip archive of %zu files, of which none is an allocator snapshot of PyTorch", members->count);
+    if (members && archive->shown_count + archive->text_count == 0 && !err_is_set(&archive->why))
+        nothing_say(members, at, &archive->why);
     analysis_members_free(members);
     return archive;
 }

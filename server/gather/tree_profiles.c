@@ -54,13 +54,15 @@ static char *path_of(const struct candidate *candidate)
 }
 
 /* Of a zip of several files: what is in it. The folder that it becomes has its path. */
-static void archive_look(const struct file *opened, const struct files_place *place, const struct candidate *candidate)
+static void archive_look(const struct file *opened, const struct files_place *place, const struct candidate *candidate,
+                         const char *inside)
 {
     const struct tree_folder *folder = candidate->folder;
     struct tree_file *file = candidate->file;
     char *path = folder->path[0] ? memory_format("%s/%s", folder->path, file->name) : memory_text(file->name);
     tree_archive_free(file->archive);
-    file->archive = tree_archive_read(opened, place, path, folder->depth + 1);
+    const struct tree_archive_at at = {.path = path, .depth = folder->depth + 1, .inside = inside};
+    file->archive = tree_archive_read(opened, place, &at);
     free(path);
 }
 
@@ -70,7 +72,7 @@ static bool bytes_are_as_named(const struct files_place *place, const struct can
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
     struct file *opened = files_open(place, err);
     if (opened && may_be_archive(file))
-        archive_look(opened, place, candidate);
+        archive_look(opened, place, candidate, NULL);
     bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
     files_close(opened);
     if (!is_read && err->code == ERR_truncated && names_claims_kind(file->name))
@@ -147,7 +149,7 @@ static void lone_look(struct tree *tree)
     const struct files_place place = {.root = tree->root, .path = ""};
     struct file *opened = tree->top->file_count ? files_open(&place, &unsaid) : NULL;
     if (opened)
-        archive_look(opened, &place, &candidate);
+        archive_look(opened, &place, &candidate, tree->inside);
     files_close(opened);
 }
 

@@ -150,7 +150,8 @@ static struct tree_archive *archive_of(const struct upload_set_file *from, const
                                       .byte_count = from->upload->size,
                                       .identity = identity};
     struct file *opened = files_open(&place, &unsaid);
-    struct tree_archive *archive = opened ? tree_archive_read(opened, &place, from->path, 1) : NULL;
+    const struct tree_archive_at at = {.path = from->path, .depth = 1};
+    struct tree_archive *archive = opened ? tree_archive_read(opened, &place, &at) : NULL;
     files_close(opened);
     return archive;
 }
@@ -247,11 +248,11 @@ static void name_set(struct kept_set *set)
     buf_free(&all);
 }
 
-static bool archive_has_snapshots(const struct upload_set_file *file, struct err *err)
+static bool archive_shows_any(const struct upload_set_file *file, struct err *err)
 {
     const struct files_identity identity = {.size_bytes = file->upload->size};
     struct tree_archive *archive = archive_of(file, &identity);
-    bool has = archive && archive->snapshot_count > 0;
+    bool has = archive && archive->shown_count + archive->text_count > 0;
     if (!archive)
         err_exhausted(err);
     else if (!has)
@@ -265,7 +266,7 @@ static bool upload_set_identify(struct upload_set_file *file, struct err *err)
     const struct source source = upload_source(file->upload);
     if (!analysis_identify_whole(&source, &file->kind, err))
         return false;
-    if (file->kind == ANALYSIS_KIND_ARCHIVE && !archive_has_snapshots(file, err))
+    if (file->kind == ANALYSIS_KIND_ARCHIVE && !archive_shows_any(file, err))
         return false;
     if (kind_of(name_of(file->path), file->kind) == NAMES_OTHER)
         return err_set(err, ERR_unsupported, ERR_NO_OFFSET,

@@ -284,7 +284,7 @@ static void ask_tables(void)
 static void ask_members(const struct source *source)
 {
     struct err err = ERR_INIT;
-    struct analysis_members *members = analysis_members_read(source, &err);
+    struct analysis_members *members = analysis_members_read(source, 2, &err);
     if (!members)
         check_refusal(source, &err, "members");
     for (size_t at = 0; members && at < members->count && at < ASK_MEMBER_COUNT; at++) {

@@ -16,6 +16,9 @@ sys.path.append(os.path.join(ROOT, "tests", "golden"))  # behind our own: both h
 import made_snapshots  # noqa: E402
 
 
+TRACE = "build/fixtures/trace-holes.pb"
+
+
 def snapshot(scale):
     return pickle.dumps(made_snapshots.made(3, 2, 120, 100 * scale), 4)
 
@@ -47,7 +50,26 @@ HOSTILE = {
     "job/../../rank7.pickle": (snapshot(1), "its name leads to another place"),
     "job/bomb.pickle": (bytes(80 << 20), "would inflate to 83886080 bytes"),
     "job/inner.zip": (archive([("rank0.pickle", snapshot(1))]), "an archive inside an archive is not looked into"),
+    "job/logs.tar.gz": (gzip.compress(bytes(1 << 20)), "an archive inside an archive is not looked into"),
 }
+
+FAILURE = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.19 GiB "
+    "of which 1.06 GiB is free. Including non-PyTorch memory, this process has 78.11 GiB memory in use. Of the "
+    "allocated memory 76.31 GiB is allocated by PyTorch, and 811.42 MiB is reserved by PyTorch but unallocated.\n"
+)
+
+
+def job():
+    """what a person packs after a failure: a log, the snapshot, a trace of JAX beside them"""
+    with open(os.path.join(ROOT, TRACE), "rb") as file:
+        trace = file.read()
+    return [
+        ("job/log.txt", FAILURE.encode()),
+        ("job/notes.txt", b"run 7 of 9\n"),
+        ("job/rank0/snapshot.pickle", snapshot(1)),
+        ("job/host0.xplane.pb", trace),
+    ]
 
 
 def figures(daemon, session):
@@ -104,9 +126,81 @@ def test_each_command_takes_an_archive_as_a_folder(t):
         [row["file"] for row in rows],
         [f"ranks.zip/job/{name}" for name in ("rank0.pickle", "rank2.pickle.gz", "snapshot_rank_1.pickle")],
     )
-    done = t.run("top", path)
-    equal(done.returncode, 2)
-    assert "a zip archive of 5 files, of which each is one of its own" in done.stderr, done.stderr
+    loose = [t.write(f"loose/{name}", data) for name, data in ranks() if name.endswith((".pickle", ".gz"))]
+    loose = [name for name in loose if "/." not in name]
+    packed, plain = (json.loads(t.run("top", "--json", *paths).stdout)["data"] for paths in ([path], loose))
+    assert packed["total"] > 0 and packed["rows"], packed
+    equal((packed["rows"], packed["total"]), (plain["rows"], plain["total"]))
+
+
+def test_texts_and_traces_of_an_archive_are_read_too(t):
+    for name, data in job():
+        t.write(f"loose/{name}", data)
+    packed = t.write("packed/run.zip", archive(job()))
+    loose = t.folder() + "/loose"
+    equal(strip(t.run("explain", packed).stdout, "run.zip/"), strip(t.run("explain", loose).stdout, loose + "/"))
+    failure = json.loads(t.run("explain", packed, "--json").stdout)[0]
+    equal((failure["file"], failure["family"]), ("run.zip/job/log.txt", "torch_gpu"))
+    told = t.run("summary", packed).stdout
+    for name in ("run.zip/job  (trace", "run.zip/job/rank0  (trace"):
+        assert name in told, told
+    daemon = t.serve(t.folder())
+    wait_until(lambda: "packed/run.zip/job/log.txt" in daemon.sessions(), what="the text of the archive")
+    equal(
+        sorted(name for name in daemon.sessions() if name.startswith("packed")),
+        ["packed/run.zip/job", "packed/run.zip/job/log.txt", "packed/run.zip/job/rank0"],
+    )
+    given = add(daemon, "run.zip", archive(job()))
+    equal(
+        sorted(session["name"] for session in sessions_of(daemon, given["id"])),
+        ["run.zip/job", "run.zip/job/log.txt", "run.zip/job/rank0"],
+    )
+
+
+def strip(text, before):
+    """without the folder that stands before names"""
+    return text.replace(before, "")
+
+
+def test_a_path_goes_on_inside_an_archive(t):
+    path, loose = t.write("run/run.zip", archive(job())), t.write("loose/snapshot.pickle", snapshot(1))
+    inner = "job/rank0/snapshot.pickle"
+    for command in (("summary",), ("explain",), ("whose",), ("whatif", "--change=expandable_segments"), ("top",)):
+        done, plain = (t.run(command[0], of, *command[1:]) for of in (f"{path}/{inner}", loose))
+        equal((done.returncode, done.stderr), (0, ""), command)
+        for title in (f"{path}/{inner}", f"run.zip/{inner}", "run.zip/job/rank0"):
+            done.stdout = done.stdout.replace(title, "X")
+        for title in (loose, "snapshot.pickle", "\nsnapshot\n"):
+            plain.stdout = plain.stdout.replace(title, "X" if "\n" not in title else "\nX\n")
+        equal(done.stdout.split("\n")[1:], plain.stdout.split("\n")[1:], command)
+    folder = t.run("summary", f"{path}/job/rank0")
+    equal((folder.returncode, folder.stdout), (0, t.run("summary", f"{path}/{inner}").stdout))
+    log = t.run("explain", f"{path}/job/log.txt").stdout
+    assert "run.zip/job/log.txt: 1 out-of-memory failure" in log and "Tried to allocate" not in log, log
+    equal(t.run("explain", f"{path}/job/notes.txt").returncode, 1)
+    alone = t.write("run/alone.zip", archive([(inner, snapshot(1))]))
+    equal(t.run("summary", f"{alone}/{inner}").stdout.split("\n")[1:], folder.stdout.split("\n")[1:])
+    for command in ("summary", "explain", "whose", "whatif", "top"):
+        for of, name in ((path, "job/rank1.pickle"), (path, "job/rank"), (alone, "job/rank1.pickle")):
+            done = t.run(command, f"{of}/{name}")
+            equal((done.returncode, done.stdout), (2, ""), f"{command} {name}")
+            assert f"none named {name}, and no such folder" in done.stderr, done.stderr
+        done = t.run(command, f"{loose}/x.pickle")
+        equal((done.returncode, done.stdout), (2, ""), command)
+        assert "is no zip archive" in done.stderr, done.stderr
+
+
+def test_a_small_archive_with_any_byte_changed_is_answered_or_refused_with_a_reason(t):
+    small = json.dumps({"segments": [], "device_traces": [[]]}).encode()
+    whole = archive([("a.json", small), ("log.txt", FAILURE.encode())])
+    silent = []
+    for at in range(len(whole)):
+        path = t.write("small.zip", whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        done = t.run("explain", path)
+        assert done.returncode in (0, 1, 2), f"byte {at}: {done.returncode} {done.stderr}"
+        if done.returncode == 2 and "small.zip" not in done.stderr:
+            silent.append((at, done.stderr))
+    equal(silent, [])
 
 
 def test_what_of_an_archive_is_refused_is_named_with_its_reason(t):
@@ -129,12 +223,12 @@ def test_an_archive_that_is_none_of_ours_is_refused_with_its_reason(t):
     overlapping[second + 42 : second + 46] = (10).to_bytes(4, "little")
     refused = {
         "two.zip": (
-            archive([("a.pickle", pickle.dumps([1])), ("b.txt", b"x")]),
-            "a zip archive of 2 files, of which none is an allocator snapshot",
+            archive([("a.pickle", pickle.dumps([1])), ("b.md", b"x")]),
+            "a zip archive of 2 files, of which none is a snapshot, a trace, a program, a profile or a log",
         ),
         "many.zip": (
             archive([(f"rank{at}.pickle", b"") for at in range(1100)]),
-            "1100 files that may be snapshots, and at most 1024",
+            "1100 files that may be snapshots or profiles, and at most 1024",
         ),
         "more.zip": (
             archive([(f"{at}.txt", b"") for at in range(4200)]),

@@ -288,6 +288,26 @@ static void try_contents(const struct source *source, const struct analysis_subj
     analysis_contents_free(contents);
 }
 
+static void try_file(const struct source *source, const struct analysis_subject *text);
+
+/* Each file of an archive as one of its own. */
+static void try_members(const struct source *source)
+{
+    struct err err = ERR_INIT;
+    try_thing("files of the archive", (struct thing){.make = do_members, .source = source});
+    struct analysis_members *members = analysis_members_read(source, 2, &err);
+    for (size_t at = 0; members != NULL && at < members->count; at++) {
+        struct member member;
+        if (err_is_set(&members->items[at].why) || !analysis_members_locate(members, at, &member, &err))
+            continue;
+        struct analysis_member_view *view = analysis_member_view_new(source, &member);
+        if (view != NULL)
+            try_file(analysis_member_view_source(view), NULL);
+        analysis_member_view_free(view);
+    }
+    analysis_members_free(members);
+}
+
 static void try_file(const struct source *source, const struct analysis_subject *text)
 {
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
@@ -299,6 +319,7 @@ static void try_file(const struct source *source, const struct analysis_subject 
     switch (kind) {
     case ANALYSIS_KIND_XSPACE: try_kind(source, ANALYSIS_RUNS, "runs"); /* fall through */
     case ANALYSIS_KIND_TORCH_SNAPSHOT: try_kind(source, ANALYSIS_TRACE, "trace"); break;
+    case ANALYSIS_KIND_ARCHIVE: try_members(source); return;
     case ANALYSIS_KIND_PPROF: try_kind(source, ANALYSIS_PROFILE, "profile"); break;
     case ANALYSIS_KIND_TEXT:
         try_thing("a part of it", (struct thing){.make = do_window, .source = source});

@@ -35,6 +35,7 @@ bool do_contents_of_bytes(const struct thing *thing, struct buf *out, struct err
 bool do_totals(const struct thing *thing, struct buf *out, struct err *err);
 bool do_unpack(const struct thing *thing, struct buf *out, struct err *err);
 bool do_answer(const struct thing *thing, struct buf *out, struct err *err);
+bool do_members(const struct thing *thing, struct buf *out, struct err *err);
 bool do_groundwork(const struct thing *thing, struct buf *out, struct err *err);
 bool do_verdict(const struct thing *thing, struct buf *out, struct err *err);
 bool do_check(const struct thing *thing, struct buf *out, struct err *err);

@@ -116,6 +116,35 @@ bool do_answer(const struct thing *thing, struct buf *out, struct err *err)
     return analysis_answer(&thing->question, out, err);
 }
 
+/* Each file of an archive: what it is, or why it cannot be said. */
+bool do_members(const struct thing *thing, struct buf *out, struct err *err)
+{
+    struct analysis_members *members = analysis_members_read(thing->source, 2, err);
+    bool is_done = members != NULL;
+    for (size_t at = 0; is_done && at < members->count; at++) {
+        struct member member;
+        struct err why = members->items[at].why;
+        enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+        struct analysis_member_view *view = NULL;
+        bool is_there = !err_is_set(&why) && analysis_members_locate(members, at, &member, &why);
+        if (is_there && (view = analysis_member_view_new(thing->source, &member)) == NULL)
+            is_done = err_set(err, ERR_exhausted, ERR_NO_OFFSET, "NULL, as the header says");
+        else if (is_there && !analysis_identify(analysis_member_view_source(view), &kind, NULL, &why) &&
+                 (why.code == ERR_exhausted || why.code == ERR_memory || why.code == ERR_limit))
+            is_done = err_set(err, why.code, ERR_NO_OFFSET, "%s", why.text);
+        bool was_on = fault.is_on;
+        fault.is_on = false;
+        buf_format(out, "%s %s %s\n", members->items[at].path, analysis_kind_name(kind), why.text);
+        fault.is_on = was_on;
+        analysis_member_view_free(view);
+    }
+    analysis_members_free(members);
+    fault.is_on = false;
+    if (!is_done)
+        buf_free(out);
+    return is_done;
+}
+
 bool do_groundwork(const struct thing *thing, struct buf *out, struct err *err)
 {
     struct analysis_groundwork *groundwork = analysis_groundwork_make(thing->subject, LIMIT_BYTES, err);

@@ -10,7 +10,7 @@ soak: all ## the same for MINUTES=30
 	$(Q)$(PYTHON) tests/soak/soak.py --binary $(B)/memviewd --seconds $$(($(or $(MINUTES),30) * 60))
 
 # One of each kind of file; the error text comes before the program that it is of.
-refused_corpus := $(addprefix torch_snapshot/,annotated as-json page zip-wide zip-gzip trace-3) gzip/xspace-two-programs.pb-two-members \
+refused_corpus := $(addprefix torch_snapshot/,annotated as-json page zip-wide zip-gzip zip-job trace-3) gzip/xspace-two-programs.pb-two-members \
     hlo_parts/both-texts oom/families-00 edit/kv.before_optimizations.hlo.pb
 refused_dump := tests/fixtures/dumps/seed-matmul-327680
 refused_files := $(refused_dump)/error.txt $(wildcard $(refused_dump)/*.after_optimizations.hlo.pb) tests/fixtures/memprof/memory1.prof \

@@ -77,7 +77,7 @@ static struct analysis_members *members_of(struct bytes *bytes, struct err *err)
     bytes_open(bytes, made.bytes, length);
     made = (struct made_zip){.length = 0};
     *err = (struct err)ERR_INIT;
-    return analysis_members_read(&bytes->source, err);
+    return analysis_members_read(&bytes->source, 2, err);
 }
 
 static void ck_refused(const char *reason)
@@ -251,7 +251,7 @@ START_TEST(a_list_with_any_byte_changed_reads_nothing_beyond_the_archive)
             struct bytes bytes;
             bytes_open(&bytes, whole.data, whole.length);
             bytes.data[at] = (char)(bytes.data[at] ^ 1 << bit);
-            struct analysis_members *members = analysis_members_read(&bytes.source, &err);
+            struct analysis_members *members = analysis_members_read(&bytes.source, 2, &err);
             for (size_t i = 0; members != NULL && i < members->count; i++) {
                 struct member member;
                 if (err_is_set(&members->items[i].why) || !analysis_members_locate(members, i, &member, &err))
@@ -268,6 +268,81 @@ START_TEST(a_list_with_any_byte_changed_reads_nothing_beyond_the_archive)
 }
 END_TEST
 
+/* What a changed member says: its bytes as they were, or why not. */
+static void member_is_as_it_was(const struct source *archive, const struct member *member, const char *plain)
+{
+    struct err err = ERR_INIT;
+    struct buf out = BUF_INIT;
+    enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
+    struct analysis_member_view *view = analysis_member_view_new(archive, member);
+    const struct source *source = analysis_member_view_source(view);
+    if (!analysis_identify(source, &kind, NULL, &err))
+        ck_assert(err.text[0] != '\0');
+    err = (struct err)ERR_INIT;
+    if (member->is_deflated && analysis_inflate(source, 1 << 16, &out, &err)) {
+        ck_assert_uint_eq(out.length, strlen(plain));
+        ck_assert_mem_eq(out.data, plain, out.length);
+    } else if (member->is_deflated) {
+        ck_assert(err.text[0] != '\0');
+    }
+    buf_free(&out);
+    analysis_member_view_free(view);
+}
+
+/* Every bit of every byte: a member that is packed is as it was, or refused. */
+START_TEST(an_archive_with_any_byte_changed_is_read_as_it_was_or_refused)
+{
+    static const char plain[] = "{\"segments\": [], \"device_traces\": [[]], \"allocator_settings\": {}}";
+    struct bytes whole;
+    struct err err;
+    deflated_put("job/rank0.json", plain, strlen(plain));
+    deflated_put("job/rank1.json", plain, strlen(plain));
+    analysis_members_free(members_of(&whole, &err));
+    size_t read_count = 0, refused_count = 0;
+    for (size_t at = 0; at < 8 * whole.length; at++) {
+        struct bytes bytes;
+        bytes_open(&bytes, whole.data, whole.length);
+        bytes.data[at / 8] = (char)(bytes.data[at / 8] ^ 1 << at % 8);
+        err = (struct err)ERR_INIT;
+        struct analysis_members *members = analysis_members_read(&bytes.source, 2, &err);
+        ck_assert(members != NULL || err.text[0] != '\0');
+        refused_count += members == NULL;
+        for (size_t i = 0; members != NULL && i < members->count; i++) {
+            struct member member;
+            err = members->items[i].why;
+            bool is_there = !err_is_set(&err) && analysis_members_locate(members, i, &member, &err);
+            ck_assert(is_there || err.text[0] != '\0');
+            read_count += is_there;
+            refused_count += !is_there;
+            if (is_there)
+                member_is_as_it_was(&bytes.source, &member, plain);
+        }
+        analysis_members_free(members);
+        bytes_close(&bytes);
+    }
+    ck_assert_uint_gt(read_count, 0);
+    ck_assert_uint_gt(refused_count, 0);
+    bytes_close(&whole);
+}
+END_TEST
+
+START_TEST(one_file_is_enough_where_it_is_named)
+{
+    struct bytes bytes;
+    struct err err;
+    stored_put("one.pickle", "x");
+    ck_refused("no zip archive of several files");
+    stored_put("one.pickle", "x");
+    analysis_members_free(members_of(&bytes, &err));
+    err = (struct err)ERR_INIT;
+    struct analysis_members *members = analysis_members_read(&bytes.source, 1, &err);
+    ck_assert_ptr_nonnull(members);
+    ck_assert_str_eq(members->items[0].path, "one.pickle");
+    analysis_members_free(members);
+    bytes_close(&bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("members");
@@ -279,6 +354,8 @@ int main(void)
     tcase_add_test(tests, members_that_share_bytes_are_refused);
     tcase_add_test(tests, an_archive_of_too_much_or_too_little_is_none);
     tcase_add_test(tests, a_list_with_any_byte_changed_reads_nothing_beyond_the_archive);
+    tcase_add_test(tests, an_archive_with_any_byte_changed_is_read_as_it_was_or_refused);
+    tcase_add_test(tests, one_file_is_enough_where_it_is_named);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
