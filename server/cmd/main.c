@@ -106,6 +106,9 @@ static bool asks_for_help(char **arguments)
     return *arguments != NULL;
 }
 
+/* A command that the Python package has and this program has not, unless a file or folder has its name. */
+static bool is_of_python(const char *word) { return strcmp(word, "estimate") == 0 && access(word, F_OK) != 0; }
+
 int main(int count, char **arguments)
 {
     enum commands_bit_at command = command_of(count > 1 ? arguments[1] : NULL);
@@ -117,6 +120,11 @@ int main(int count, char **arguments)
         return compile_child_run(arguments + 2);
     if ((unsigned)command < COMMAND_COUNT)
         return main_run(command, arguments + 2);
+    if (count > 1 && is_of_python(arguments[1])) {
+        log_line("%s is a command of the Python package: python -m memviewd %s SCRIPT (pip install memviewd)",
+                 arguments[1], arguments[1]);
+        return COMMANDS_UNUSABLE;
+    }
     const char *nearest = count > 1 && access(arguments[1], F_OK) != 0 ? commands_nearest(arguments[1]) : NULL;
     if (nearest) {
         log_line("%s is not a command, file or folder; did you mean \"memviewd %s\"?", arguments[1], nearest);

@@ -86,6 +86,8 @@ def test_bad_usage_is_status_2_and_one_line(t):
         (["--demo", "--no-token", f"--token-file={file}"], "exclude"),
         (["exlpain", missing], 'did you mean "memviewd explain"'),
         (["tpo", missing], 'did you mean "memviewd top"'),
+        (["estimate", missing], "python -m memviewd estimate SCRIPT"),
+        (["estimate"], "python -m memviewd estimate SCRIPT"),
         (["x", missing], "no such file"),
         (["x", "--help"], "x is not a command"),
         (["--wait", "--logdir=az://container/x"], "Azure storage is not read"),
