@@ -113,7 +113,7 @@ static const char *folder_name(struct sessions_builder *builder, const struct co
         return text_of(builder, folder->path, strlen(folder->path));
     for (size_t at = 0; at < folder->file_count && inputs == 1 && contents->module_count == 0; at++) {
         const char *name = folder->files[at].name;
-        if (sessions_place_is_lone(builder) || folder->files[at].kind != NAMES_ERROR_TEXT)
+        if (sessions_place_is_lone(builder) || !is_text(kind_of(builder, &folder->files[at])))
             return text_of(builder, name, names_title_length(name));
     }
     const char *name = last_component(builder->root_path);

@@ -8,6 +8,7 @@ import harness
 import inputs
 from harness import equal
 from opening import target_arguments
+from snapshots import snapshot
 
 HLO = inputs.hlo_proto()
 TRACE = inputs.trace()
@@ -63,6 +64,12 @@ def test_files_are_opened_by_their_content_whatever_their_name(t):
 def test_a_lone_trace_in_the_root_bears_its_own_name(t):
     t.write("myhost.xplane.pb", TRACE)
     equal(list(kinds(t.serve(t.folder()))), ["myhost"])
+
+
+def test_a_log_beside_a_lone_snapshot_gives_it_no_name(t):
+    t.write("output.log", b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 16.00 GiB. ")
+    t.write("rank0.pickle", snapshot())
+    equal(kinds(t.serve(t.folder())), {"output.log": "text", "rank0": "trace"})
 
 
 def test_a_dump_opens_its_best_stage(t):
