@@ -53,6 +53,10 @@ static const char *facts_place(const struct verdict_facts *facts, const struct h
 const char *facts_why_no_plan(const struct verdict_facts *facts)
 {
     size_t count = facts->parts->around.unnamed_count;
+    const struct str name = facts->failure != NULL ? facts->failure->module.text : (struct str){0};
+    if (count > 0 && name.data != NULL)
+        return arena_format(facts->arena, "no program here of the name %.*s needs as much as the text asks for",
+                            (int)name.length, name.data);
     return count == 0 ? "there is no plan of the program here"
            : count == 1
                ? "the text does not say that it is of the program here"

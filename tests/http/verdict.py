@@ -92,6 +92,18 @@ def test_a_text_that_names_none_of_several_programs(t):
         equal([step for step in answer["next_steps"] if "--xla_dump_to" in step["text"]], [])
 
 
+def test_a_text_that_asks_for_more_than_the_program_of_its_name(t):
+    """the program here was compiled otherwise, which is said"""
+    copy_dump(t, "h-long-context", "run")
+    named = (
+        b"Out of memory while trying to allocate 900.00GiB with allocator GPU_0_bfc. [executable_name='jit__lambda']"
+    )
+    text = b"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: " + named
+    (failure,) = explained(t, t.write("run/run.log", text))
+    why = "no program here of the name jit__lambda needs as much as the text asks for"
+    assert why in failure["answer"]["advice_sentence"], failure["answer"]["advice_sentence"]
+
+
 def test_a_persons_rules_come_first(t):
     """of the question, then those of the daemon's or the command's file; another question keeps its answer"""
 
