@@ -318,7 +318,7 @@ def test_a_row_of_memory_is_found_by_its_key(t):
         equal(pool["peak_largest_free_bytes"], data["columns"]["largest_free_bytes"][-1])
         assert abs(pool["peak_largest_free_bytes"] - peak["free_bytes"] * (1 - peak["fragmentation"])) <= 1, pool
         assert 2 * peak["free_bytes"] < peak["free_bytes"] + peak["in_use_bytes"] and peak["fragmentation"] > 0.01, pool
-        equal(pool["is_peak_free_in_pieces"], True)
+        equal((pool["is_peak_free_in_pieces"], pool["is_fragmentation_shown"]), (True, True))
 
 
 def test_pages_of_events_are_those_of_the_whole_list(t):

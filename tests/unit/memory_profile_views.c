@@ -127,6 +127,7 @@ START_TEST(free_memory_in_pieces_matters_where_it_is_scarce)
         char *answer = answer_of(paths[i], "summary", NULL, 0);
         says(answer, "\"is_peak_free_in_pieces\":false");
         ck_assert_ptr_null(strstr(answer, "\"is_peak_free_in_pieces\":true"));
+        says(answer, "\"is_fragmentation_shown\":false"); /* and none of them has a request that failed */
         free(answer);
     }
 }

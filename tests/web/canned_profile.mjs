@@ -114,6 +114,7 @@ function summaryOf(pools, hosts, reason, notes = []) {
       peak: point(pool.peak),
       peak_largest_free_bytes: Math.floor((CAPACITY - pool.peak.used) * 0.9),
       is_peak_free_in_pieces: pool.peak.used > CAPACITY / 2,
+      is_fragmentation_shown: pool.peak.used > CAPACITY / 2,
       lifetime_peak_bytes: pool.peak.used,
       min_bytes: Math.min(...pool.events.map((event) => event.used)),
       first_bytes: pool.events[0].used,

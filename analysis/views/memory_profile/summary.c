@@ -95,7 +95,9 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     memory_profile_views_named(json, profile, &pool->peak_named, memory_profile_in_use_bytes(profile, pool->peak_at));
     memory_profile_views_categories(json, pool->at_peak);
     memory_profile_views_bytes(json, "peak_largest_free_bytes", memory_profile_waste_chunk(profile, pool->peak_at));
-    json_key_bool(json, "is_peak_free_in_pieces", memory_profile_waste_matters(profile, pool->peak_at));
+    const bool is_in_pieces = memory_profile_waste_matters(profile, pool->peak_at);
+    json_key_bool(json, "is_peak_free_in_pieces", is_in_pieces);
+    json_key_bool(json, "is_fragmentation_shown", is_in_pieces || pool->failure_count > 0);
     memory_profile_views_bytes(json, "lifetime_peak_bytes", pool->lifetime_peak_bytes);
     json_key_int(json, "min_bytes", memory_profile_in_use_bytes(profile, pool->min_at));
     json_key_int(json, "first_bytes", memory_profile_stack_bytes(profile, pool->first) + pool->base_bytes);

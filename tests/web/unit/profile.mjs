@@ -44,6 +44,7 @@ const pool = {
   peak,
   peak_largest_free_bytes: Math.floor(9.9 * GIB * 0.59),
   is_peak_free_in_pieces: true,
+  is_fragmentation_shown: true,
   capacity_bytes: 80 * GIB,
   allocation_count: 12,
   deallocation_count: 1,
@@ -274,6 +275,10 @@ export function run({ test, equal, truth }) {
       'without a history nothing grows',
     );
     equal(wantedOf({ ...emptyRoute(), hide: ['free'] }, pool).isFree, false);
+    const calm = { ...pool, is_fragmentation_shown: false };
+    equal(wantedOf(emptyRoute(), calm).isFragmentation, false, 'as the core says');
+    equal(wantedOf({ ...emptyRoute(), show: ['fragmentation'] }, calm).isFragmentation, true, 'the URL goes before');
+    equal(wantedOf({ ...emptyRoute(), hide: ['fragmentation'] }, pool).isFragmentation, false);
     equal(wantedOf(emptyRoute(), { ...pool, min_bytes: 70 * GIB }).isFree, false, 'a flat line fills the height');
     equal(rangeOf({ from: -5, to: 200 }, [0, 100]), [0, 100]);
     equal(rangePatch([1.4, 2.6], [0, 100]), { from: 1, to: 3 });

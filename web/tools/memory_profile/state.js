@@ -62,10 +62,10 @@ export function wantedOf(route, pool) {
   };
 }
 
-/* Fragmentation is drawn where a request failed or may fail for it, as the core tells; the URL says otherwise. */
+/* Fragmentation is drawn where the core says that it is worth a line; the URL says otherwise. */
 function isFragmentationShown(route, pool) {
   if (route.hide.includes('fragmentation')) return false;
-  return route.show.includes('fragmentation') || Boolean(pool?.is_peak_free_in_pieces || pool?.failure_count > 0);
+  return route.show.includes('fragmentation') || Boolean(pool?.is_fragmentation_shown);
 }
 
 /* [from, to) in view: that of the URL within the trace, else all. */
