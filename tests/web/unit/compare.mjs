@@ -4,6 +4,7 @@
 import { parseReference, referenceOf, referenceOfProfile, referenceText } from '../../../web/lib/reference.js';
 import { shapeChange } from '../../../web/tools/compare/columns.js';
 import { mergedCurves, readPlace } from '../../../web/tools/compare/places.js';
+import { momentsOf } from '../../../web/tools/compare/sides.js';
 import {
   barsOf,
   isPart,
@@ -21,6 +22,15 @@ const side = (place, bytes, indefinite = 10) => ({
 });
 
 export function run({ test, equal }) {
+  test('one snapshot: its end and its peak; the first step where it ends at its peak', () => {
+    const at = (moment, bytes) => ({ moment, in_use_bytes: bytes });
+    const names = (...profiles) => momentsOf(profiles, profiles[0]).map(({ moment }) => moment);
+    equal(names(at('peak', 9), at('end', 4), at('start', 1)), ['end', 'peak']);
+    equal(names(at('peak', 9), at('end', 9), at('start', 1), at('step0', 2)), ['step0', 'peak']);
+    equal(names(at('peak', 9), at('end', 9), at('start', 1)), ['start', 'peak']);
+    equal(names(at('peak', 9)), ['peak']);
+  });
+
   test('a reference says what it has to, and is read back', () => {
     equal(referenceText({ session: 'aa', module: 'cc', space: 0 }), 'aa//cc/0');
     equal(referenceText({ session: 'aa' }), 'aa');

@@ -69,6 +69,20 @@ const NOTHING = {
     'or an allocator snapshot of PyTorch. Drop them here, or start the daemon with their folder.',
 };
 
+/* One and the same on both sides, which nobody chose: there is no second one to begin with. */
+const ONE = {
+  programs: {
+    answer: 'Only one program is here: nothing to compare it with yet.',
+    text:
+      'Choose another module, memory space or step for A or B above, or drop a second trace, XLA dump or HLO file: ' +
+      'of a step before and after a change, this page says what grew and why.',
+  },
+  profiles: {
+    answer: 'Only one profile is here: nothing to compare it with yet.',
+    text: 'Choose another profile for A or B above, or drop one that was taken later: this page says what grew.',
+  },
+};
+
 const keysOf = ({ pickers, part, choose }) => [
   { keys: ['x'], does: 'swap A and B', run: () => pickers.swap() },
   { keys: ['/'], does: 'to the filter', run: () => part().focusFilter() },
@@ -131,6 +145,12 @@ export function mount(root, context) {
     instead.say({ kind: error.status === 409 ? 'empty' : 'error', title: '', text: say.refusal(error) });
     context.setTitle('Compare – memviewd');
   }
+  function sayOne({ answer, text }) {
+    view.data = null;
+    head.say(answer);
+    instead.say({ title: '', text });
+    context.setTitle('Compare – memviewd');
+  }
   async function compare(route, signal) {
     view.sides = await filledIn(route, signal);
     const isWhole = Boolean(view.sides.a && view.sides.b);
@@ -141,7 +161,13 @@ export function mount(root, context) {
       return;
     }
     view.asked = askedOf(route);
-    part = parts.of(await kindOf(view.sides, signal));
+    const kind = await kindOf(view.sides, signal);
+    if (signal.aborted) return;
+    if (view.sides.a === view.sides.b && !(route.a && route.b)) {
+      sayOne(ONE[kind]);
+      return;
+    }
+    part = parts.of(kind);
     if (part.node.parentNode !== body) fill(body, part.node);
     const [{ data, notes }] = await Promise.all([ask(part.summary, {}, signal), part.load(route)]);
     if (!signal.aborted) show(data, notes, route);

@@ -20,12 +20,20 @@ export const sessionOf = (session, signal) => get(`sessions/${encodeURIComponent
    them. */
 const seriesOf = ({ name }) => name.replace(/\d+/g, '#');
 
-/* What stands for a session: its series; of one snapshot what is left at the end and the peak, of several their peaks.
- */
+/* Pure: the moments that stand for one snapshot: what is left at the end and the peak; where it ends at its peak, as
+ * one that was saved when a request failed, the first step or the start and the peak. */
+export function momentsOf(profiles, peak) {
+  const at = (moment) => profiles.find((profile) => profile.moment === moment);
+  const end = at('end');
+  const isFull = end?.in_use_bytes === peak.in_use_bytes;
+  return [(isFull && (at('step0') ?? at('start'))) || end, peak].filter(Boolean);
+}
+
+/* What stands for a session: its series; of one snapshot two of its moments, of several their peaks. */
 function seriesIn(profiles) {
   const peaks = profiles.filter(({ moment }) => moment === 'peak');
   if (peaks.length === 0) return profiles.filter((profile) => seriesOf(profile) === seriesOf(profiles.at(-1)));
-  return peaks.length > 1 ? peaks : [profiles.find(({ moment }) => moment === 'end'), peaks[0]].filter(Boolean);
+  return peaks.length > 1 ? peaks : momentsOf(profiles, peaks[0]);
 }
 
 /* The first and the last profile of a series; of one that is given the profile before or behind it. */
