@@ -9,7 +9,7 @@ import {
   verdictName,
   worstOfFailure,
 } from '../../../web/tools/home/found.js';
-import { findingParts, overParts, tally } from '../../../web/tools/home/text.js';
+import { findingParts, newestParts, overParts, tally } from '../../../web/tools/home/text.js';
 
 const words = (parts) => parts.map((part) => (typeof part === 'string' ? part : (part.name ?? part.text))).join('');
 
@@ -50,6 +50,13 @@ export function run({ test, equal }) {
     );
     equal(share({ needed_bytes: GIB }), null);
     equal(share({ capacity_bytes: GIB }), null);
+  });
+
+  test('a recording reached its peak, under the name of its session; a program needs', () => {
+    const session = { id: 'x', name: 'ranks.zip', modified_at_ms: 0 };
+    const words = (from, name) => newestParts(session, '3 snapshots', { bytes: 9, name, word: 'request failed', from });
+    equal(words({ kind: 'snapshot' }, 'GPU 0').slice(0, 3), ['Newest: ', { name: 'ranks.zip' }, ', reached ']);
+    equal(words({ kind: 'module' }, 'jit_f').slice(0, 3), ['Newest: ', { name: 'jit_f' }, ', needs ']);
   });
 
   test('a log and the snapshot of its failure are one failure', () => {

@@ -260,9 +260,15 @@ function createAnswer({ title, aside }, context, onAgain) {
         return;
       }
       /* What the list knows of it may be all that can be read of it. */
-      const { worst = null, culprit = null, isWhole = false } = foundOf(newest) ?? {};
+      const {
+        worst = null,
+        culprit = null,
+        isWhole = false,
+        module_count: moduleCount = newest.module_count,
+      } = foundOf(newest) ?? {};
       const known = isWhole ? worst : null;
-      const kind = known?.from.kind === 'text' ? 'error text' : foundText(newest).split(',')[0];
+      const isText = known?.from.kind === 'text';
+      const kind = isText ? 'error text' : foundText({ ...newest, module_count: moduleCount }).split(',')[0];
       const isOver = known?.word === 'over';
       const isUnread = Boolean(foundOf(newest)?.error);
       sayIt(

@@ -53,6 +53,9 @@ export function newestParts(session, kind, worst, isUnread = false) {
     ];
   if (/^(live|.* grows?)$/.test(worst.word))
     return ['Newest: ', name, ', ', { bytes: worst.bytes, explain }, ' live', place];
+  /* A recording reached what it reached: a program alone needs. */
+  if (['events', 'snapshot'].includes(worst.from.kind))
+    return ['Newest: ', { name: session.name }, ', reached ', { bytes: worst.bytes, explain }, place];
   return ['Newest: ', name, ', needs ', { bytes: worst.bytes, explain }, place];
 }
 
