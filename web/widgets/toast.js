@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * toast.js: a word that something was copied; nothing else is said this way. */
+ * toast.js: a word that something was copied, or one sentence why a key does nothing here. */
 
 import { el, fill } from '../lib/dom.js';
 
 const SHOWN_MS = 1600;
+const READ_MS = 60; /* a letter, at leisure */
 const node = el('p', { class: 'toast', role: 'status' });
 let timer = 0;
 
@@ -11,7 +12,7 @@ export function toast(word) {
   if (!node.isConnected) document.body.append(node);
   fill(node, word);
   clearTimeout(timer);
-  timer = setTimeout(() => fill(node), SHOWN_MS);
+  timer = setTimeout(() => fill(node), Math.max(SHOWN_MS, READ_MS * word.length));
 }
 
 /* Where the page is not served from localhost or by TLS, browsers have the old way only. */

@@ -3,7 +3,7 @@
  * and the command that fills it. Each answer is {title, text, kind} for message() of panel.js. */
 
 import { failure, whyOf } from '../../lib/failure.js';
-import { bytes, capital, count, cutMiddle, literal } from '../../lib/format.js';
+import { bytes, capital, count, cutMiddle, literal, visible } from '../../lib/format.js';
 import { message } from '../../widgets/panel.js';
 
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
@@ -84,23 +84,46 @@ export function cannotReplay(moduleName, replayError) {
   };
 }
 
-/* Why a space has no curve. */
-export function noPositions(space) {
+/* What happened in a kernel's own memory, which no program order shows; "" of other failures. */
+function kernelWords(lack) {
+  const where = lack && ['vmem', 'smem'].includes(lack.memory_class) ? lack.memory_class.toUpperCase() : '';
+  if (!where || lack.needed_bytes == null) return '';
+  const limit = lack.limit_bytes == null ? '' : `, more than the ${bytes(lack.limit_bytes)} there are`;
+  return (
+    ` What failed is no buffer of it: one kernel asks for ${bytes(lack.needed_bytes)} of ${where}${limit}, ` +
+    'and the compiler writes no curve of the memory inside a kernel.'
+  );
+}
+
+/* Why a space has no curve. said: {failure: of the session, or null; why: the address of the page that explains it}. */
+export function noPositions(space, said = {}) {
+  const kernel = kernelWords(said.failure);
+  const action = kernel && said.why ? { label: 'See which kernel, and what makes it fit', href: said.why } : null;
   if (space.temporary_bytes === 0) {
     return {
       title: 'Nothing is allocated or freed.',
       text:
         `Everything in ${literal(space.name)} lives for the whole program: ${bytes(space.peak_bytes)} from start ` +
-        `to end.`,
+        `to end.${kernel}`,
+      action,
     };
   }
   return {
     title: 'No heap trace and no schedule.',
     text:
       'Sizes are exact; the lifetimes of buffers are not recorded in this module. ' +
-      `A dump of the compiled program has it: ${DUMP}.`,
+      `A dump of the compiled program has it: ${DUMP}.${kernel}`,
+    action,
   };
 }
+
+/* What a key says that needs steps where there are none. */
+export const noSteps = ({ name, temporary_bytes: temporary }) =>
+  `There are no steps here: ${
+    temporary === 0
+      ? `everything in ${visible(name)} lives for the whole program.`
+      : 'this module does not record the lifetimes of buffers.'
+  }`;
 
 /* A strip in which the filter leaves nothing. */
 export function noMatch(order) {

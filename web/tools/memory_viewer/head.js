@@ -38,7 +38,10 @@ function figureList(rows, className, label) {
 
 /* The first line, and those after it while that is only a heading. */
 function quoteOf(text) {
-  const lines = text.trim().split('\n');
+  const all = text.trim().split('\n');
+  /* Of a traceback of Python the last line that is not of a frame says what failed. */
+  const raised = /^Traceback \(/.test(all[0]) ? all.findLastIndex((line, at) => at > 0 && /^\S/.test(line)) : 0;
+  const lines = all.slice(Math.max(0, raised));
   let quote = lines.shift();
   while (lines.length && quote.length < MIN_QUOTED) quote += ` ${lines.shift().trim()}`;
   return quote;

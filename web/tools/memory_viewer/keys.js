@@ -3,9 +3,14 @@
  * Its own file: each tool has its keys in one. */
 
 import { isUnclaimed } from '../../lib/keys.js';
+import { noSteps } from './empty.js';
 import { folded, GROUP_CHOICES, groupedBy } from './groups.js';
+import { hasSteps } from './place.js';
 
 const FAR = 10;
+/* Keys of the steps: where there are none they say so. What else uses an arrow has it first. */
+const OF_STEPS = [...'ws+=-\u2212ad0p[]mMoTutnNc'];
+const ALSO_OF_OTHERS = ['ArrowLeft', 'ArrowRight', 'Shift+ArrowLeft', 'Shift+ArrowRight', 'Home', 'End'];
 
 /* For `?`: what the mouse does; the same on every plot. */
 const GESTURES = [
@@ -125,5 +130,16 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
     },
   ];
   rows.push(...GESTURES.map(([gesture, does]) => ({ keys: [], gesture, does, run: () => false })));
-  return rows.map((row) => ({ ...row, isOn: () => hasSpace() && (row.isOn?.() ?? true) }));
+  const isOfSteps = ({ keys = [] }) => OF_STEPS.includes(keys[0]) || ALSO_OF_OTHERS.includes(keys[0]);
+  const runHere = (row, event) => {
+    if (hasSteps(program) || program.space.replay_error) return row.run(event);
+    if (ALSO_OF_OTHERS.includes(row.keys[0]) && !isUnclaimed(event)) return false;
+    context.say(noSteps(program.space));
+    return true;
+  };
+  return rows.map((row) => ({
+    ...row,
+    run: isOfSteps(row) ? (event) => runHere(row, event) : row.run,
+    isOn: () => hasSpace() && (row.isOn?.() ?? true),
+  }));
 }

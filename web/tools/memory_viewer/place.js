@@ -91,7 +91,7 @@ export function readPlace(space, route) {
 }
 
 const allOf = ({ space }) => [0, space.step_count];
-const hasSteps = ({ space }) => Boolean(space) && space.step_unit !== 'none' && space.step_count > 0;
+export const hasSteps = ({ space }) => Boolean(space) && space.step_unit !== 'none' && space.step_count > 0;
 
 /* Steps and offsets in view. at: the place as it is now, of which `range` and `bytes` are set here; hooks: range(), at
  * once, and rangeAtRest(), 120 ms after the last movement. */

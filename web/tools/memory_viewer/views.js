@@ -162,7 +162,7 @@ function loadCurve(view) {
   const { curvePanel } = view;
   const { space } = view.program;
   if (space.replay_error) return curvePanel.say(message(cannotReplay(view.program.module.name, space.replay_error)));
-  if (space.step_unit === 'none') return curvePanel.say(message(noPositions(space)));
+  if (space.step_unit === 'none') return curvePanel.say(message(noPositions(space, view.program.said)));
   const width = widthOf(view);
   return fillPanel(view, curvePanel, 'The curve', 'curve', { width, stack: 'category' }, (data) => {
     view.program.drawn = curveOf(data, width);
