@@ -4,11 +4,24 @@
 
 import { nextFrame } from './activity.js';
 
-const ROWS = '.bar, .rail, main .head, main .panel-head';
-/* Fields have arrow keys of their own and stay stops; what opens above the page is no part of the row. */
-const ITEMS = 'a[href], button, summary';
-const OUTSIDE = '.selector-popup, [role="tablist"], [role="dialog"], .menu, dialog';
+/* What is chosen above a picture is one row, and all in the panel of a flame graph that is not the graph. */
+const FIELD_ROWS = ['.device-controls', '.panel-flame'];
+const ROWS = `.bar, .rail, main .head, main .panel:not(.panel-flame) > .panel-head, ${FIELD_ROWS.join(', ')}`;
+/* Fields for text stay stops elsewhere: a filter is come to by Tab; what opens above the page is no part of the row. */
+const ITEMS =
+  'a[href], button:not([role="radio"]), summary, select, input[type="checkbox"], ' +
+  FIELD_ROWS.map((row) => `${row} input`).join(', ');
+const OUTSIDE = '.selector-popup, [role="tablist"], [role="dialog"], [role="menu"], dialog';
 const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
+
+/* Does the item need this key itself: to open what it has, to choose, to move between letters? */
+function isOwn(item, key) {
+  if (key === 'ArrowDown' && item.hasAttribute('aria-haspopup')) return true;
+  if (item.matches('select')) return key === 'ArrowUp' || key === 'ArrowDown';
+  if (!item.matches('input:not([type="checkbox"])')) return false;
+  const { selectionStart: from, selectionEnd: to, value } = item;
+  return !(key === 'ArrowLeft' ? to === 0 : key === 'ArrowRight' && from === value.length);
+}
 
 const stops = new WeakMap(); // row → the item that Tab comes to
 
@@ -42,9 +55,7 @@ function onKey(event) {
     event.target.closest(OUTSIDE)
   )
     return;
-  /* Down opens a list of choices. */
-  const isChoice = event.key === 'ArrowDown' && event.target.getAttribute('aria-haspopup') === 'listbox';
-  if (!(event.key in STEPS) || isChoice) return;
+  if (!(event.key in STEPS) || isOwn(event.target, event.key)) return;
   const items = itemsOf(row);
   const next = items[items.indexOf(event.target) + STEPS[event.key]];
   if (!next) return;

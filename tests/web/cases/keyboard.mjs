@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * keyboard.mjs: everything is reached without a mouse, and one sees where one is. */
 
+import { join } from 'node:path';
 import { idle, pixels, text } from '../harness.mjs';
 
 /* Presses Tab until the focused element matches, at most `most` times. */
@@ -12,7 +13,7 @@ async function tabTo(page, selector, most = 40) {
   throw new Error(`${selector} is not reached by Tab`);
 }
 
-export function run({ test, includes, equal, truth, daemon, open }) {
+export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
   test('canvases have a label and a list with true numbers', async () => {
     const page = await open(await daemon('--demo'));
     const labels = await page
@@ -58,6 +59,38 @@ export function run({ test, includes, equal, truth, daemon, open }) {
       stopCount += await tabTo(page, selector, 8);
     truth(stopCount <= 8, `${stopCount} stops to the curve`);
     for (const selector of ['.strip-plot [role="listbox"]', '.panel-table tbody tr']) await tabTo(page, selector);
+    await page.finish();
+  });
+
+  for (const [what, where, hero] of [
+    ['a trace', ['demo', 'memory_profile'], '.curve-slider'],
+    ['device profiles', ['memprof', 'device_memory'], '.panel-flame [role="tree"]'],
+  ])
+    test(`eight stops of Tab to the picture of ${what}`, async () => {
+      const [folder, tool] = where;
+      const base = await daemon(...(folder === 'memprof' ? [`--logdir=${join(fixtures, folder)}`] : ['--demo']));
+      const page = await open(`${base}?tool=${tool}`);
+      const stopCount = await tabTo(page, hero, 30);
+      truth(stopCount <= 8, `${stopCount} stops to the picture`);
+      await page.finish();
+    });
+
+  test('choices above a flame graph are one stop; a field keeps arrows that move between its letters', async () => {
+    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=device_memory`);
+    const input = page.locator('.device-controls .condition-input');
+    await input.focus();
+    await page.keyboard.type('ab');
+    await page.keyboard.press('ArrowLeft');
+    equal(await input.evaluate((node) => node === document.activeElement), true, 'between letters');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowRight');
+    equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Figures');
+    await page.keyboard.press('ArrowRight');
+    equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Grain');
+    const grain = page.locator('.device-controls [aria-label="Grain"]');
+    const before = await grain.inputValue();
+    await page.keyboard.press('ArrowLeft');
+    equal(await grain.inputValue(), before, 'Left and right go on, and choose nothing');
     await page.finish();
   });
 
