@@ -8,6 +8,7 @@
 #include "server/api/web_files.h"
 #include "server/base/log.h"
 #include "server/base/version.h"
+#include "server/store/verdict_parts.h"
 
 #include <string.h>
 
@@ -46,7 +47,23 @@ static bool failure_find(const struct snapshot_session *session, struct log_text
     return false;
 }
 
-static bool module_json(const struct export_module *module, struct buf *out)
+/* What the module's verdict is, as GET /api/v1/verdict answers, or null: the page shows its advice. */
+static void verdict_add(const struct export_module *module, struct buf *out)
+{
+    const struct verdict_parts_wanted wanted = {.session = module->session, .module = module->entry};
+    const struct verdict_parts_about about = {0};
+    struct verdict_parts parts = {0};
+    struct buf verdict = BUF_INIT;
+    struct err err = ERR_INIT;
+    if (verdict_parts_open(module->store, &wanted, &parts, &err) && verdict_parts_write(&parts, &about, &verdict, &err))
+        buf_add(out, verdict.data, verdict.length);
+    else
+        buf_text(out, "null");
+    verdict_parts_close(&parts);
+    buf_free(&verdict);
+}
+
+static bool module_add(const struct export_module *module, bool is_page, struct buf *out)
 {
     struct json json = JSON_INIT(out);
     struct log_text_failure failure;
@@ -64,9 +81,15 @@ static bool module_json(const struct export_module *module, struct buf *out)
             return false;
         json.needs_comma = true; /* the answer was written past the writer */
     }
+    if (is_page) {
+        json_key(&json, "verdict");
+        verdict_add(module, out);
+    }
     json_object_end(&json);
     return true;
 }
+
+static bool module_json(const struct export_module *module, struct buf *out) { return module_add(module, false, out); }
 
 const struct export_form export_json = {"json", begin_json, module_json, end_json};
 
@@ -125,7 +148,7 @@ static void json_add(struct buf *out, struct buf *json)
 static bool module_html(const struct export_module *module, struct buf *out)
 {
     struct buf json = BUF_INIT;
-    bool is_good = module_json(module, &json);
+    bool is_good = module_add(module, true, &json);
     if (!is_good)
         json.length = 0;
     json_add(out, &json);

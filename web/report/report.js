@@ -65,6 +65,37 @@ function head(module, space, chooser) {
   );
 }
 
+const FITS = { yes: 'fits', no: 'does not fit', unknown: 'may fit' };
+const ADVICE_SHOWN = 3;
+
+/* What will make it fit: the first of the daemon's advice, each with its figures and its line of code. */
+function adviceOf(verdict) {
+  const { advice = [], advice_sentence: sentence = null, fits } = verdict ?? {};
+  if (!advice.length && !sentence) return [];
+  const shown = advice.slice(0, ADVICE_SHOWN);
+  const item = ({ title, saves_bytes: saves, lands_at_bytes: lands, fits: does, confidence, do: line }) => {
+    const [most, least] = confidence === 'bound' ? ['≤ ', '≥ '] : ['', ''];
+    return el(
+      'li',
+      {},
+      el('strong', {}, visible(title)),
+      saves > 0 ? [`: saves ${most}`, figure(saves)] : '',
+      lands == null ? '' : [`, lands at ${least}`, figure(lands), ` and ${FITS[does] ?? FITS.unknown}`],
+      saves == null && lands == null ? ': how much it saves is not known' : '',
+      el('span', { class: 'dim' }, ` (${visible(confidence)})`),
+      line ? el('code', {}, visible(line)) : null,
+    );
+  };
+  return [
+    el('h2', {}, fits === 'yes' ? 'What would save more' : 'What will make it fit'),
+    sentence ? el('p', {}, visible(sentence)) : null,
+    shown.length ? el('ol', { class: 'advice' }, shown.map(item)) : null,
+    advice.length > shown.length
+      ? el('p', { class: 'dim' }, `${count(advice.length - shown.length)} more: memviewd explain PATH.`)
+      : null,
+  ];
+}
+
 /* ---- charts ---- */
 
 /* Buffers of the peak, which have a stripe each. */
@@ -379,6 +410,7 @@ function show(main, answers, at, onModule) {
     main,
     head(module, space, chooser),
     notRead(answers.not_read),
+    adviceOf(module.verdict),
     el(
       'h2',
       {},

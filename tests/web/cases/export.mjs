@@ -83,6 +83,16 @@ export function run({ test, equal, includes, truth, binary, fixtures }) {
       includes(await page.locator('.patterns').innerText(), 'Attention scores hold 26.00 GiB at the peak');
     }));
 
+  test('the first three pieces of advice stand in it with their figures', () =>
+    withExport([demo], async (page) => {
+      includes(await page.locator('main').innerText(), 'What will make it fit');
+      const items = await page.locator('.advice li').allInnerTexts();
+      equal(items.length, 3);
+      includes(items[0], 'Checkpoint the 12 layers: saves 25.65 GiB, lands at 7.84 GiB and fits (model)');
+      includes(items[0], 'layer = jax.checkpoint(layer)');
+      includes(await page.locator('main').innerText(), 'more: memviewd explain PATH.');
+    }));
+
   test('its tables are sorted and searched', () =>
     withExport([demo], async (page) => {
       const heads = page.locator('[aria-label="Buffers at the peak"] th');
