@@ -267,8 +267,22 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
     }
 }
 
+/* Of what the device has, XLA on GPUs schedules and rematerializes for four fifths, and of what arguments and results
+ * leave of that for 95 % (xla_gpu_memory_limit_slop_factor). */
+enum { GPU_PERCENT = 80, GPU_SLOP_PERCENT = 95 };
+
+static int64_t gpu_limit(struct variant *variant, int64_t capacity_bytes)
+{
+    struct variant_sums sums;
+    measure(variant, &sums, NULL);
+    int64_t room_bytes = capacity_bytes / 100 * GPU_PERCENT - sums.fixed_bytes;
+    return room_bytes > 0 ? sums.fixed_bytes + room_bytes / 100 * GPU_SLOP_PERCENT : capacity_bytes;
+}
+
 void variant_limit(struct variant *variant, int64_t capacity_bytes)
 {
+    if (variant->plan->platform == SPACE_PLATFORM_GPU && variant->without_remat != NULL && capacity_bytes > 0)
+        capacity_bytes = gpu_limit(variant, capacity_bytes);
     int64_t room_bytes = variant->beside_bytes > 0 ? capacity_bytes - variant->beside_bytes : capacity_bytes;
     if (variant->without_remat != NULL && capacity_bytes > 0 && room_bytes > 0 && room_bytes < variant->limit_bytes)
         variant->limit_bytes = room_bytes;

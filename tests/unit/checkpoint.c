@@ -365,6 +365,18 @@ START_TEST(constants_take_of_the_limit)
 }
 END_TEST
 
+/* XLA on GPUs leaves a fifth of the device, and 5 % of what arguments and results leave of the rest. */
+START_TEST(gpus_rematerialize_earlier)
+{
+    open_program(repeated);
+    int64_t fixed_bytes = before.fixed_bytes,
+            capacity_bytes = (before.total_bytes - fixed_bytes) / 10 * 10 + fixed_bytes;
+    plan.platform = SPACE_PLATFORM_GPU;
+    variant_limit(&start, capacity_bytes);
+    ck_assert_int_eq(start.limit_bytes, fixed_bytes + (capacity_bytes / 100 * 80 - fixed_bytes) / 100 * 95);
+}
+END_TEST
+
 /* ---- with other changes ---- */
 
 static int64_t added_bytes(void)
@@ -479,6 +491,7 @@ int main(void)
     tcase_add_test(tests, without_what_the_compiler_computes_again);
     tcase_add_test(tests, a_change_is_held_against_the_whole);
     tcase_add_test(tests, constants_take_of_the_limit);
+    tcase_add_test(tests, gpus_rematerialize_earlier);
     tcase_add_test(tests, what_is_added_is_changed_too);
     tcase_add_test(tests, sets_that_fit);
     tcase_add_test(tests, none_suffices);
