@@ -3,8 +3,9 @@
  *
  * In:     a pattern, whose rows are those that are live at the peak.
  * Out:    flags by row, added to those that are set: what has the shape of one of them at any other time, in any layer
- *         and of any type; of attention scores masks of their last two dimensions, too. What is given to the program is
- *         left out, and shapes of logits that layers have, too.
+ *         and of any type; of attention scores masks of their last two dimensions, too; of logits what has one position
+ *         less, and all of them in two dimensions. What is given to the program is left out, and so are shapes of
+ *         logits that layers have.
  * Memory: the arena. */
 #pragma once
 
