@@ -196,7 +196,8 @@ static bool take_gathered_parameters(struct pattern_finding *finding, const stru
 static bool take_whole_batches(struct pattern_finding *finding, const struct pattern_live *live)
 {
     uint64_t devices = finding->plan->hlo.device_count;
-    if (devices < 2 || !is_computed(live) || live->shape.rank < 2 || live->shape.dimensions[0] % (int64_t)devices != 0)
+    if (devices < 2 || is_stacked(finding, live->row->made_by) || /* its first dimension counts iterations */
+        !is_computed(live) || live->shape.rank < 2 || live->shape.dimensions[0] % (int64_t)devices != 0)
         return false;
     return pattern_facts_has(&finding->batch_lengths, (uint64_t)live->shape.dimensions[0] / devices) &&
            !pattern_facts_has(&finding->parameter_lengths, (uint64_t)live->shape.dimensions[0]) &&
