@@ -87,13 +87,18 @@ static int64_t lands_of(const struct advice *advice, const struct variant_sums *
     return advice->facts->total_bytes - (advice->before.total_bytes - sums->total_bytes);
 }
 
-int64_t advice_lands(struct advice *advice, const char *change)
+bool advice_sums(struct advice *advice, const char *change, struct variant_sums *sums)
 {
     struct change_result result;
-    struct variant_sums sums;
-    int64_t lands = change_try(advice, &change, 1, &result, &sums) ? lands_of(advice, &sums) : -1;
+    bool applies = advice->has_program && change_try(advice, &change, 1, &result, sums);
     arena_free(advice->tried);
-    return lands;
+    return applies;
+}
+
+int64_t advice_lands(struct advice *advice, const char *change)
+{
+    struct variant_sums sums;
+    return advice_sums(advice, change, &sums) ? lands_of(advice, &sums) : -1;
 }
 
 struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice item)
@@ -111,6 +116,7 @@ struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice i
     }
     item.saves_bytes = advice->before.total_bytes - sums.total_bytes;
     item.lands_at_bytes = lands_of(advice, &sums);
+    item.is_doubtful = result.is_doubtful;
     item.extra_flops_percent = result.has_extra_flops ? result.extra_flops_percent : -1;
     if (item.confidence < confidences[result.confidence])
         item.confidence = confidences[result.confidence];
@@ -121,6 +127,15 @@ struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice i
     arena_free(advice->tried);
     return item.saves_bytes > 0 && item.saves_bytes >= advice->before.total_bytes / 100 ? advice_add(advice, item)
                                                                                         : NULL;
+}
+
+void advice_figure_drop(const struct advice *advice, struct verdict_advice *item, const char *reason)
+{
+    item->saves_bytes = item->lands_at_bytes = -1;
+    item->extra_flops_percent = -1;
+    item->confidence = VERDICT_GUESS;
+    item->reason = reason;
+    item->fits = fits_of(advice->facts, item);
 }
 
 const struct plan_pattern *advice_pattern(const struct advice *advice, enum pattern_kind kind)
@@ -324,7 +339,8 @@ static bool is_refuted(const struct advice *advice, const struct verdict_advice 
 {
     if (compiled->fits == VERDICT_FITS_YES && advice->facts->out->fits != VERDICT_FITS_YES)
         return false;
-    bool was_to_fit = predicted->fits == VERDICT_FITS_YES || predicted->fits == VERDICT_FITS_PERHAPS;
+    bool was_to_fit = predicted->lands_at_bytes >= 0 &&
+                      (predicted->fits == VERDICT_FITS_YES || predicted->fits == VERDICT_FITS_PERHAPS);
     return confirmed_is_refuted(predicted->saves_bytes, compiled->saves_bytes, was_to_fit,
                                 compiled->fits != VERDICT_FITS_NO);
 }
@@ -336,7 +352,7 @@ static void compiled_take(struct advice *advice, struct verdict_advice *item, co
     item->compiled = arena_text(advice->facts->arena, str_of(compiled->sentence));
     if (compiled->total_bytes < 0)
         return;
-    item->predicted_bytes = predicted.lands_at_bytes;
+    item->predicted_bytes = predicted.lands_at_bytes >= 0 ? predicted.lands_at_bytes : advice->facts->total_bytes;
     item->lands_at_bytes = compiled->total_bytes;
     item->saves_bytes = advice->facts->total_bytes - compiled->total_bytes;
     if (compiled->is_of_dump) {
@@ -358,7 +374,7 @@ static void compiled_fill(struct advice *advice)
         item->predicted_bytes = -1;
         item->predicted_confidence = item->confidence;
         for (size_t k = 0; k < around->compiled_count && item->change != NULL && item->compiled == NULL; k++)
-            if (strcmp(around->compiled[k].change, item->change) == 0 && item->lands_at_bytes >= 0)
+            if (strcmp(around->compiled[k].change, item->change) == 0)
                 compiled_take(advice, item, &around->compiled[k]);
     }
 }

@@ -27,8 +27,14 @@ struct verdict_advice *advice_add(struct advice *advice, struct verdict_advice i
 /* Tries item.change. Adds the item, with what that saves, where it applies and saves at least one per cent; NULL
  * otherwise. Empty texts are filled with what the change says of itself; `confidence` is no surer than the item's. */
 struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice item);
+/* What the program takes after the change; false: it does not apply. */
+bool advice_sums(struct advice *advice, const char *change, struct variant_sums *sums);
+/* The item stays, without a figure: `reason` says why that is not known. */
+void advice_figure_drop(const struct advice *advice, struct verdict_advice *item, const char *reason);
 /* What the change lands at; -1: it does not apply. */
 int64_t advice_lands(struct advice *advice, const char *change);
+/* Of attention that is computed in blocks already, whose scores a scan stacks: false where it is not. */
+bool advice_find_blocks(struct advice *advice, const struct plan_pattern *pattern);
 /* Of the pattern, or NULL. */
 const struct plan_pattern *advice_pattern(const struct advice *advice, enum pattern_kind kind);
 /* The pattern's sentence, and its rows as a filter of the Memory Viewer, into `item`. */

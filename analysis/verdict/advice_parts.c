@@ -2,8 +2,7 @@
  * advice_parts.c: what need not be whole at any time: what a scan stacks, arrays whose rows are worked on one by one,
  * per-example gradients, those of a whole table, and the positions that a stable sort carries. No instruction is
  * changed for these: the figure is what the peak falls by without the bytes that would go, which is a bound. */
-#include "verdict/advice.h"
-#include "verdict/cause_arrays.h"
+#include "verdict/advice_parts.h"
 #include "verdict/scan_inputs.h"
 
 #include "base/sum.h"
@@ -13,8 +12,7 @@
 
 #include <stdlib.h>
 
-/* Of the arrays all but `kept` of `of` parts go. False: that is less than one per cent. */
-static bool saving_set(const struct advice *advice, const struct cause_arrays *arrays, int64_t kept, int64_t of,
+bool advice_saving_set(const struct advice *advice, const struct cause_arrays *arrays, int64_t kept, int64_t of,
                        struct verdict_advice *item)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -38,8 +36,7 @@ static bool is_cause(const struct advice *advice, enum verdict_cause_kind kind)
     return advice->has_program && advice_is_of_program(advice) && advice->facts->out->cause.kind == kind;
 }
 
-/* Adds it; what does not suffice does not stand before what does. */
-static struct verdict_advice *add_of_cause(struct advice *advice, struct verdict_advice item)
+struct verdict_advice *advice_add_of_cause(struct advice *advice, struct verdict_advice item)
 {
     struct verdict_advice *added = advice_add(advice, item);
     added->is_of_cause = added->fits != VERDICT_FITS_NO;
@@ -62,13 +59,13 @@ void advice_find_scan_outputs(struct advice *advice)
             "None), jax.tree.map(jnp.zeros_like, params), parts)[0]  # divided by their number behind it";
         item.reason = "At most this much: one sum of the gradients stays, which is the same but for rounding.";
     }
-    if (!saving_set(advice, stacked, 1, stacked->slices, &item))
+    if (!advice_saving_set(advice, stacked, 1, stacked->slices, &item))
         return;
     item.title = stacked->are_gradients
                      ? "Sum the gradients in the scan's carry instead of stacking them"
                      : arena_format(facts->arena, "Reduce inside the scan, or keep every k-th of its %lld outputs",
                                     (long long)stacked->slices);
-    add_of_cause(advice, item);
+    advice_add_of_cause(advice, item);
 }
 
 /* What it is gathered from, as code may name it. */
@@ -133,7 +130,7 @@ void advice_find_unstable_sort(struct advice *advice)
     if (!advice->has_program || !advice_is_of_program(advice))
         return;
     const struct cause_arrays positions = cause_arrays_of_sorts(facts);
-    if (positions.count == 0 || !saving_set(advice, &positions, 0, 1, &item))
+    if (positions.count == 0 || !advice_saving_set(advice, &positions, 0, 1, &item))
         return;
     const char *place = facts_source(facts, positions.said);
     item.evidence = arena_format(facts->arena,
@@ -141,7 +138,7 @@ void advice_find_unstable_sort(struct advice *advice)
                                  "%s%s%s.",
                                  facts_shape(facts, positions.said), place[0] != '\0' ? ", " : "", place);
     if (is_cause(advice, VERDICT_CAUSE_EQUAL_ARRAYS) || is_cause(advice, VERDICT_CAUSE_ONE_BUFFER))
-        add_of_cause(advice, item);
+        advice_add_of_cause(advice, item);
     else
         advice_add(advice, item);
 }
@@ -234,7 +231,7 @@ static struct verdict_advice *parts_add(struct advice *advice, const struct caus
     item.call = arena_format(facts->arena, "jax.lax.map(%s, xs, batch_size=%lld)  # f: what %s does with one row",
                              advice->has_backward ? "jax.checkpoint(f)" : "f", (long long)at_once,
                              place[0] != '\0' ? place : "the line");
-    return add_of_cause(advice, item);
+    return advice_add_of_cause(advice, item);
 }
 
 static void equal_arrays_find(struct advice *advice)
@@ -254,7 +251,7 @@ static void equal_arrays_find(struct advice *advice)
             return;
     int64_t rows = whole.slices / PARTS;
     const struct cause_arrays all = with_other_moments(advice, &whole, is_as_large);
-    if (!saving_set(advice, &all, rows, whole.slices, &item))
+    if (!advice_saving_set(advice, &all, rows, whole.slices, &item))
         return;
     parts_add(advice, &whole, rows, item);
 }
@@ -333,7 +330,7 @@ static struct cause_arrays rows_of_class(const struct advice *advice, uint32_t c
 /* Does a smaller change leave room? */
 static bool is_enough(struct advice *advice, const char *change)
 {
-    enum { FULL_PERCENT = 90 };
+    enum { FULL_PERCENT = 75 }; /* a prediction of a checkpoint may be off by a quarter */
     int64_t limit = advice->facts->limit_bytes, lands = advice->has_backward ? advice_lands(advice, change) : -1;
     return limit >= 0 && lands >= 0 && lands <= limit / 100 * FULL_PERCENT;
 }
@@ -353,7 +350,7 @@ static void rows_apart_find(struct advice *advice)
         struct verdict_advice item = {
             .reason = "At most this much: nothing that was compiled computes one row from another, but what is summed "
                       "over them, and what the parts are computed from, stays whole."};
-        if (all.said == NULL || !saving_set(advice, &all, at_once, rows, &item))
+        if (all.said == NULL || !advice_saving_set(advice, &all, at_once, rows, &item))
             continue;
         parts_add(advice, &all, at_once, item)->is_of_cause &= !is_enough(advice, "checkpoint=*");
         return;
@@ -419,11 +416,11 @@ void advice_find_members(struct advice *advice)
     if (members == 0)
         return;
     const struct cause_arrays all = with_other_moments(advice, &saved, has_slices);
-    if (!saving_set(advice, &all, 1, members, &item))
+    if (!advice_saving_set(advice, &all, 1, members, &item))
         return;
     item.title =
         arena_format(facts->arena, "Train the %lld members of the ensemble one after another", (long long)members);
-    add_of_cause(advice, item);
+    advice_add_of_cause(advice, item);
 }
 
 void advice_find_example_gradients(struct advice *advice)
@@ -436,7 +433,7 @@ void advice_find_example_gradients(struct advice *advice)
     const struct cause_arrays *examples = facts->out->cause.arrays;
     int64_t at_once = examples->slices > 4 * EXAMPLES_AT_ONCE ? EXAMPLES_AT_ONCE : 1;
     const struct cause_arrays all = with_other_moments(advice, examples, is_of_examples);
-    if (!saving_set(advice, &all, at_once, examples->slices, &item))
+    if (!advice_saving_set(advice, &all, at_once, examples->slices, &item))
         return;
     item.title =
         arena_format(facts->arena, "Clip and sum per-example gradients in microbatches of %lld of the %lld examples",
@@ -448,7 +445,7 @@ void advice_find_example_gradients(struct advice *advice)
         "params), jax.tree.map(lambda x: x.reshape(-1, %lld, *x.shape[1:]), batch))[0]  # batch: a tuple; clip: of one "
         "example",
         (long long)at_once);
-    add_of_cause(advice, item);
+    advice_add_of_cause(advice, item);
 }
 
 /* ---- tables ---- */
@@ -467,8 +464,8 @@ void advice_find_table_gradients(struct advice *advice)
                 "row-wise Adagrad one number a row is the state",
         .reason = "At most this much: no gradient of the whole table is made. Adam's state of the table would go too, "
                   "but then it is another optimizer."};
-    if (saving_set(advice, table, 0, 1, &item))
-        add_of_cause(advice, item);
+    if (advice_saving_set(advice, table, 0, 1, &item))
+        advice_add_of_cause(advice, item);
     if (table->count < 2)
         return;
     item = (struct verdict_advice){
@@ -476,6 +473,6 @@ void advice_find_table_gradients(struct advice *advice)
         .call = "rows = table[jnp.concatenate([a, b])]  # one lookup, then split: rows[:len(a)], rows[len(a):]",
         .reason = "At most this much: one dense gradient stays.",
         .effort = 1};
-    if (saving_set(advice, table, 1, table->count, &item))
-        add_of_cause(advice, item);
+    if (advice_saving_set(advice, table, 1, table->count, &item))
+        advice_add_of_cause(advice, item);
 }

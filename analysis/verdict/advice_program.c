@@ -9,6 +9,7 @@
 #include "plan/relayout.h"
 #include "whatif/call.h"
 #include "whatif/checkpointed.h"
+#include "whatif/split.h"
 
 #include <stdlib.h>
 
@@ -185,6 +186,24 @@ static const struct plan_row *mostly_padded(const struct advice *advice, const s
     return bytes >= all_bytes / 2 ? largest : NULL;
 }
 
+/* Of padding, what has to be of arrays that are nearly nothing else, in times of their data and in percent. */
+enum { NOTHING_ELSE = 8, SEVERE_PERCENT = 75 };
+
+/* Is most of it of arrays that no operation wants so? What is padded to a few times its data may be laid out for what
+ * reads it. */
+static bool is_severe(const struct verdict_facts *facts, const struct plan_pattern *pattern)
+{
+    int64_t all = 0, severe = 0;
+    for (uint32_t i = 0; i < pattern->row_count; i++) {
+        const struct plan_row *row = &facts->space->rows[pattern->rows[i]];
+        int64_t padding = row->unpadded_bytes < 0 ? 0 : row->bytes - row->unpadded_bytes;
+        all = sum_add(all, padding);
+        if (row->bytes / NOTHING_ELSE >= row->unpadded_bytes)
+            severe = sum_add(severe, padding);
+    }
+    return severe >= all / 100 * SEVERE_PERCENT;
+}
+
 void advice_find_unpad(struct advice *advice)
 {
     if (!advice->has_program) {
@@ -206,7 +225,11 @@ void advice_find_unpad(struct advice *advice)
         item.evidence =
             arena_format(facts->arena, "%s takes %s for %s of data (%.1f times).", shape, facts_size(facts, row->bytes),
                          facts_size(facts, row->unpadded_bytes), (double)row->bytes / (double)row->unpadded_bytes);
-    advice_try(advice, item);
+    struct verdict_advice *added = advice_try(advice, item);
+    if (added != NULL && !is_severe(facts, pattern))
+        advice_figure_drop(advice, added,
+                           "How much is not known, because the compiler chooses the layout of what it computes by the "
+                           "operations that read it, whatever the order of dimensions in the source.");
 }
 
 void advice_find_optimizer_dtype(struct advice *advice)
@@ -285,7 +308,13 @@ void advice_find_checkpoint(struct advice *advice)
     category_evidence(advice, CATEGORY_SAVED_ACTIVATION, &item);
     if (pattern != NULL)
         advice_evidence(pattern, advice->facts->arena, &item);
-    if (advice_try(advice, item) != NULL && pattern != NULL)
+    struct verdict_advice *added = advice_try(advice, item);
+    if (added != NULL && added->is_doubtful) {
+        advice_figure_drop(advice, added,
+                           "How much is not known, because values are kept that other layers read than those that were "
+                           "found to make them; what a layer is given stays, and may be most of what is kept.");
+        added->is_of_cause = advice->facts->out->cause.kind == VERDICT_CAUSE_SAVED_ACTIVATIONS;
+    } else if (added != NULL && pattern != NULL)
         policies_find(advice);
 }
 
@@ -339,7 +368,8 @@ void advice_find_fused_attention(struct advice *advice)
 {
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_ATTENTION_SCORES);
     struct verdict_advice item = {.title = attention_title(advice), .change = "without=attention_scores"};
-    if (advice_text_attention(advice) || !advice_is_of_program(advice) || pattern == NULL)
+    if (advice_text_attention(advice) || !advice_is_of_program(advice) || pattern == NULL ||
+        advice_find_blocks(advice, pattern))
         return;
     advice_evidence(pattern, advice->facts->arena, &item);
     advice_try(advice, item);
@@ -410,6 +440,24 @@ static uint32_t devices_that_fit(struct advice *advice, const char *glob)
     return devices;
 }
 
+/* Of what the program takes, what an operation has to work on for its way over devices to count (percent). */
+enum { OBSTACLE_PERCENT = 5 };
+
+/* Over several devices some operations gather what they work on: how much is the partitioner's choice. */
+static void split_doubt(const struct advice *advice, struct verdict_advice *item)
+{
+    uint32_t at;
+    const char *words = split_obstacle(&advice->start, advice->facts->total_bytes / 100 * OBSTACLE_PERCENT, &at);
+    if (words == NULL)
+        return;
+    const char *place = facts_source_of(advice->facts, at);
+    advice_figure_drop(advice, item,
+                       arena_format(advice->facts->arena,
+                                    "How much is not known, because %s%s%s works on a large array, which the "
+                                    "partitioner may gather on every device; the arguments are split evenly.",
+                                    words, place[0] != '\0' ? " at " : "", place));
+}
+
 void advice_find_shard(struct advice *advice)
 {
     if (!advice->has_program) {
@@ -426,7 +474,10 @@ void advice_find_shard(struct advice *advice)
                                    (unsigned long long)advice->facts->parts->plan->hlo.device_count);
         item.title = "Split what every device holds whole (FSDP, ZeRO)";
         advice_evidence(pattern, arena, &item);
-        advice_try(advice, item);
+        struct verdict_advice *added = advice_try(advice, item);
+        if (added != NULL)
+            added->is_of_cause =
+                added->fits != VERDICT_FITS_NO && advice->facts->out->cause.kind == VERDICT_CAUSE_REPLICATED;
     }
     if (advice->facts->parts->plan->hlo.device_count > 1)
         return; /* over more devices than it is split over already: the change knows one device alone */
@@ -436,5 +487,7 @@ void advice_find_shard(struct advice *advice)
                                    .effort = pattern != NULL};
     item.evidence =
         arena_format(arena, "%s are needed on one device.", facts_size(advice->facts, advice->facts->total_bytes));
-    advice_try(advice, item);
+    struct verdict_advice *added = advice_try(advice, item);
+    if (added != NULL)
+        split_doubt(advice, added);
 }

@@ -43,6 +43,29 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
     return sizes;
 }
 
+/* Would it cut weights as well? Their dimension has the data's size by chance, or the model is of that length. */
+static bool cuts_weights(struct advice *advice, const char *text)
+{
+    struct variant variant;
+    struct change change;
+    struct change_result result;
+    struct err err = ERR_INIT;
+    bool is_cut = false;
+    variant_copy(&variant, &advice->start, advice->tried);
+    bool applies = change_read(str_of(text), &change, &err) && change_apply(&variant, &change, &result, &err);
+    for (uint32_t i = 0; applies && i < variant.row_count; i++) {
+        const struct variant_row *row = &variant.rows[i];
+        if (!row->is_argument || row->leaf == HLO_NONE || row->plan_row == PLAN_NONE ||
+            variant.space->rows[row->plan_row].choice.category != CATEGORY_PARAMETER)
+            continue;
+        const struct leaf *leaf = &variant.dimensions.leaves.items[row->leaf];
+        for (uint32_t k = 0; k < leaf->rank; k++)
+            is_cut |= variant.sizes[leaf->first + k] != advice->start.sizes[leaf->first + k];
+    }
+    arena_free(advice->tried);
+    return is_cut;
+}
+
 static void resize_find(struct advice *advice, const char *name, const char *what)
 {
     struct arena *arena = advice->facts->arena;
@@ -58,7 +81,7 @@ static void resize_find(struct advice *advice, const char *name, const char *wha
         if (advice->facts->limit_bytes < 0 || lands <= advice->facts->limit_bytes)
             break;
     }
-    if (chosen == NULL)
+    if (chosen == NULL || cuts_weights(advice, chosen))
         return;
     struct verdict_advice item = {.change = chosen};
     const char *sizes = sizes_of(advice, chosen, &what);

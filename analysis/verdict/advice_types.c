@@ -99,14 +99,32 @@ struct narrow_reading {
     bool is_read, is_wide;
 };
 
+static bool is_narrowing(const struct narrow_reading *reading, uint32_t at)
+{
+    struct shape_array shape;
+    return graph_op(reading->graph, at) == GRAPH_CONVERT &&
+           shape_array_read(hlo_instruction_shape(reading->hlo, at), &shape) && shape_type_is_float(shape.type) &&
+           shape_type_bytes(shape.type) == 2;
+}
+
+/* Rows of a table that are cast as soon as they are looked up. */
+static bool is_narrowing_lookup(const struct narrow_reading *reading, uint32_t at)
+{
+    const struct graph *graph = reading->graph;
+    uint32_t first = graph->reader_first[at], limit = graph->reader_first[at + 1];
+    if (graph_op(graph, at) != GRAPH_GATHER)
+        return false;
+    for (uint32_t i = first; i < limit; i++)
+        if (!is_narrowing(reading, graph->readers[i].reader_at))
+            return false;
+    return first < limit;
+}
+
 static bool narrow_reader_note(void *context, uint32_t reader_at, uint32_t operand)
 {
     struct narrow_reading *reading = context;
-    struct shape_array shape;
-    (void)operand;
-    bool is_narrowed = reader_at != HLO_NONE && graph_op(reading->graph, reader_at) == GRAPH_CONVERT &&
-                       shape_array_read(hlo_instruction_shape(reading->hlo, reader_at), &shape) &&
-                       shape_type_is_float(shape.type) && shape_type_bytes(shape.type) == 2;
+    bool is_narrowed = reader_at != HLO_NONE &&
+                       (is_narrowing(reading, reader_at) || (operand == 0 && is_narrowing_lookup(reading, reader_at)));
     reading->is_read = true;
     reading->is_wide = !is_narrowed;
     return is_narrowed;
@@ -165,6 +183,27 @@ static void narrow_weights_find(struct advice *advice)
     }
 }
 
+/* Of what a cast of everything saves, what arguments and results have to be for the figure to be told (percent): what
+ * is computed stays float32 where the source or the compiler makes it so. */
+enum { SURE_PERCENT = 50 };
+
+static void cast_all_find(struct advice *advice, struct verdict_advice item)
+{
+    struct variant_sums sums;
+    bool is_known = advice_sums(advice, item.change, &sums);
+    int64_t saves = is_known ? advice->before.total_bytes - sums.total_bytes : 0,
+            sure = is_known ? advice->before.fixed_bytes - sums.fixed_bytes : 0;
+    struct verdict_advice *added = advice_try(advice, item);
+    if (added != NULL && sure < saves / 100 * SURE_PERCENT)
+        advice_figure_drop(
+            advice, added,
+            arena_format(advice->facts->arena,
+                         "How much is not known, because most of it is computed: what the source or the compiler makes "
+                         "float32 (exponentials, sums, jnp.zeros, a module's dtype) stays so. Arguments and results "
+                         "take %s less. %s",
+                         facts_size(advice->facts, sure > 0 ? sure : 0), added->reason));
+}
+
 void advice_find_cast(struct advice *advice)
 {
     if (!advice->has_program) {
@@ -185,5 +224,5 @@ void advice_find_cast(struct advice *advice)
               "makes float32 of what is computed from it."
             : "Only the memory is predicted. Whether three decimal digits are accurate enough is not known: the "
               "program has no matrix products, so it may not be a neural network.";
-    advice_try(advice, item);
+    cast_all_find(advice, item);
 }

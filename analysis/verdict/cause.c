@@ -123,6 +123,18 @@ static void of_one_array(const struct verdict_facts *facts, const struct plan_ro
                            facts_size(facts, row->bytes), source[0] != '\0' ? ", made at " : "", source));
 }
 
+/* What every device holds whole says more of arguments than what they are, where it is most of them. */
+static const struct plan_pattern *replicated_of(const struct plan_space *space, enum category main)
+{
+    if (main != CATEGORY_PARAMETER && main != CATEGORY_OPTIMIZER_STATE)
+        return NULL;
+    for (uint32_t i = 0; i < space->pattern_count; i++)
+        if (space->patterns[i].kind == PATTERN_REPLICATED &&
+            space->patterns[i].bytes >= space->category_bytes[main] / 2)
+            return &space->patterns[i];
+    return NULL;
+}
+
 /* The largest pattern unless a category that says what it is takes more; of what says little, arrays of one size that
  * are at least half of the peak. */
 static void of_plan(const struct verdict_facts *facts)
@@ -138,6 +150,11 @@ static void of_plan(const struct verdict_facts *facts)
     bool is_said = pattern != NULL && (pattern->bytes >= bytes || (is_vague(main) && pattern->bytes >= bytes / 2));
     if (cause_arrays_make(facts, is_vague(main) && !is_said, bytes))
         return;
+    const struct plan_pattern *replicated = is_said ? NULL : replicated_of(space, main);
+    if (replicated != NULL) {
+        pattern = replicated;
+        is_said = true;
+    }
     if (is_said)
         cause_set(facts, of_pattern[pattern->kind], pattern->bytes, VERDICT_EXACT, pattern->sentence);
     else if (is_vague(main) && largest != NULL && largest->bytes > space->peak_bytes / 2)

@@ -175,12 +175,14 @@ struct verdict_advice {
     const char *title;  /* verb and object */
     const char *change; /* as `memviewd whatif --change` takes it; NULL: there is no model of it */
     int64_t saves_bytes, lands_at_bytes;
-    int64_t predicted_bytes; /* what it was to land at before the compiler was asked; -1: it was not, or did not say */
+    int64_t predicted_bytes; /* what it was to land at before the compiler was asked, without a prediction what it
+                                lands at now; -1: the compiler was not asked, or did not say */
     bool is_partial;         /* what was compiled may be another program than the one advised: `compiled` says why */
     bool is_refuted; /* by the compiler: it saves at most half of what was predicted, or does not fit after all */
     enum verdict_confidence predicted_confidence; /* before the compiler was asked, for the order */
     const char *compiled;    /* what came of asking the compiler, a sentence; NULL: it was not asked */
     int64_t over_bytes;      /* of what it lands at, past what there is; -1: it fits, may fit, or one is not known */
+    bool is_doubtful;        /* of a checkpoint: which layers keep what is not known */
     bool is_past;            /* what it lands at is past what there is, although so little that it may fit after all */
     int64_t allocated_bytes; /* of what a replay of PyTorch's allocator lands at, in blocks; -1: it is of none */
     enum verdict_fits fits;

@@ -132,11 +132,18 @@ bool change_apply(struct variant *variant, const struct change *change, struct c
     *out = (struct change_result){.reason = "", .call = call_text(variant, change)};
     if (!kinds[change->kind].apply(variant, change, out, err))
         return false;
+    if (variant->without_remat != NULL && !kinds[change->kind].apply(variant->without_remat, change, &result, &ignored))
+        variant->without_remat = NULL;
+    if (out->is_doubtful && (variant->without_remat == NULL || result.is_doubtful)) {
+        out->confidence = CHANGE_GUESS;
+        out->reason = "Which of the layers keeps what is not known: values are kept that other layers read than those "
+                      "that make them.";
+        return true;
+    }
+    out->is_doubtful = false;
     if (variant->without_remat == NULL)
         return true;
-    if (!kinds[change->kind].apply(variant->without_remat, change, &result, &ignored))
-        variant->without_remat = NULL;
-    else if (out->confidence == CHANGE_EXACT) {
+    if (out->confidence == CHANGE_EXACT) {
         out->confidence = CHANGE_MODEL;
         out->reason =
             "The compiler rematerializes values to make the program fit: of what is saved, it first uses some to "

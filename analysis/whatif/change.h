@@ -41,6 +41,7 @@ struct change_result {
     const char *reason; /* of the confidence: a sentence, in the arena */
     const char *call;   /* the line of JAX to write, in the arena; "" where there is none */
     uint32_t row_count; /* rows that it changed */
+    bool is_doubtful;   /* of checkpoint: the program keeps values as no layers that were found would */
     bool has_extra_flops;
     double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
 };

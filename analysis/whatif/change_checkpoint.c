@@ -9,6 +9,7 @@
 #include "whatif/checkpointed.h"
 
 #include "base/select.h"
+#include "base/sum.h"
 #include "plan/category.h"
 #include "whatif/glob.h"
 
@@ -155,6 +156,43 @@ static bool is_checkpoint_input(struct checkpoint *work, const struct variant_ro
     return checkpointed_needs(&reading.readers);
 }
 
+/* What reads a value of a layer going backward: is it that layer? */
+struct own_reading {
+    const struct checkpoint *work;
+    uint32_t layer;
+    bool is_own, is_other;
+};
+
+static bool own_reader_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct own_reading *reading = context;
+    const struct checkpoint *work = reading->work;
+    uint32_t step = reader_at == HLO_NONE ? HLO_NONE : variant_step(work->variant, reader_at);
+    (void)operand;
+    if (step == HLO_NONE || step < work->first_backward)
+        return true;
+    uint32_t region = work->regions->of[reader_at];
+    if (region == HLO_NONE)
+        region = work->regions->of[variant_scheduled(work->variant, reader_at)];
+    reading->is_own = reading->is_own || region == HLO_NONE || region == reading->layer;
+    reading->is_other = reading->is_other || region != reading->layer;
+    return !reading->is_own;
+}
+
+/* Is it read going backward, and only in layers whose input it is not known to be? Then the layers were not told apart
+ * as the program has them. */
+static bool is_astray(struct checkpoint *work, const struct checkpoint_inputs *inputs, const struct variant_row *row,
+                      uint32_t at)
+{
+    struct own_reading reading = {.work = work, .layer = work->regions->of[at]};
+    if (checkpoint_inputs_has(inputs, at))
+        return false;
+    value_each_reader(&work->walk,
+                      value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at),
+                      own_reader_note, &reading);
+    return reading.is_other && !reading.is_own;
+}
+
 static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inputs *inputs)
 {
     uint32_t before = work->variant->row_count, dropped = 0;
@@ -175,6 +213,9 @@ static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inpu
         if (work->checkpointed != NULL && !layer->has_policy && is_checkpoint_input(work, &row))
             continue;
         work->variant->rows[i].is_gone = true;
+        work->dropped_bytes = sum_add(work->dropped_bytes, row.bytes);
+        if (is_astray(work, inputs, &row, at))
+            work->astray_bytes = sum_add(work->astray_bytes, row.bytes);
         dropped++;
         struct checkpoint_reading reading = {.work = work, .layer = work->regions->of[at], .kernel_at = HLO_NONE};
         value_each_reader(&work->walk,
@@ -349,6 +390,9 @@ static bool nothing_is_kept(const struct checkpoint *work, struct choice *choice
                    choice->glob.data);
 }
 
+/* Of what layers keep, what is read as no layer reads it, where they were told apart (percent). */
+enum { ASTRAY_PERCENT = 25 };
+
 bool change_checkpoint(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     struct checkpoint work = {.variant = variant, .plan = variant->plan, .graph = variant->plan->graph};
@@ -395,6 +439,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     out->has_extra_flops = work.recompute.all > 0 && isfinite(work.recompute.all) && !work.only;
     out->extra_flops_percent =
         work.recompute.all > 0 && isfinite(work.recompute.all) ? 100 * work.recompute.again / work.recompute.all : 0;
+    out->is_doubtful = work.astray_bytes > work.dropped_bytes / 100 * ASTRAY_PERCENT;
     out->confidence = CHANGE_MODEL;
     out->reason =
         "What the layers keep for the backward pass is taken out of the compiler's own heap, and each layer's "

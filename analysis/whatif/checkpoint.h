@@ -20,10 +20,11 @@ struct checkpoint {
     struct checkpoint_layer *layers;
     struct value_walk walk;
     struct recompute recompute;
-    uint32_t flag_count;         /* rows that there were when flags by row were set: what is added later has none */
-    const bool *only;            /* by row: what is computed again of the layers (a policy); NULL: all */
-    uint32_t first_backward;     /* step */
-    const uint8_t *checkpointed; /* by region: checkpointed_layers; NULL: the program checkpoints nothing */
+    uint32_t flag_count; /* rows that there were when flags by row were set: what is added later has none */
+    int64_t dropped_bytes, astray_bytes; /* of what is kept of layers: all, and what only other layers read */
+    const bool *only;                    /* by row: what is computed again of the layers (a policy); NULL: all */
+    uint32_t first_backward;             /* step */
+    const uint8_t *checkpointed;         /* by region: checkpointed_layers; NULL: the program checkpoints nothing */
 };
 
 /* The instruction that computes what a row holds, or HLO_NONE. */
@@ -62,6 +63,8 @@ struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work);
  * the compiler keeps one. */
 bool checkpoint_inputs_stand_for(struct checkpoint *work, const struct checkpoint_inputs *inputs, uint32_t layer,
                                  const struct variant_row *row);
+/* Does the value that the instruction makes go into a layer, or out of the last? */
+bool checkpoint_inputs_has(const struct checkpoint_inputs *inputs, uint32_t made_by);
 void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inputs *inputs);
 /* Stacks that the forward loop of a scan writes go (checkpoint_stacks.c): how many. `flags` by row: those that are
  * meant; NULL: all. */

@@ -172,6 +172,12 @@ bool checkpoint_inputs_stand_for(struct checkpoint *work, const struct checkpoin
     return false;
 }
 
+bool checkpoint_inputs_has(const struct checkpoint_inputs *inputs, uint32_t made_by)
+{
+    return inputs->hashes[made_by] != HASH_NONE &&
+           map_find(&inputs->map, inputs->hashes[made_by], is_input, NULL) != MAP_FREE;
+}
+
 /* What the rows say of each input. */
 static void inputs_look_up(struct checkpoint *work, const struct checkpoint_inputs *inputs)
 {

@@ -2,6 +2,7 @@
 #include "whatif/split.h"
 
 #include "plan/category.h"
+#include "read/hlo/shape.h"
 
 static bool is_whole(const struct split *split, int64_t size)
 {
@@ -78,4 +79,67 @@ const char *split_whole_text(const struct split *split, struct arena *arena)
     for (uint32_t i = 0; i < split->whole_count; i++)
         text = arena_format(arena, "%s%s%lld", text, i > 0 ? ", " : "", (long long)split->whole_sizes[i]);
     return text;
+}
+
+/* ---- what is not split as its operands are ---- */
+
+/* Bytes of an array without padding; 0: it is none. */
+static int64_t array_bytes(const struct variant *variant, uint32_t at)
+{
+    struct shape_array shape;
+    if (at == HLO_NONE || !shape_array_read(hlo_instruction_shape(&variant->plan->hlo, at), &shape))
+        return 0;
+    int64_t elements = shape_array_elements(&shape), bytes;
+    bool is_counted = !__builtin_mul_overflow(elements, (int64_t)shape_type_bytes(shape.type), &bytes);
+    return is_counted ? bytes : INT64_MAX;
+}
+
+static const char fourier[] = "a Fourier transform";
+enum { FOURIER_SHARE = 10 }; /* it is computed in many arrays of its size */
+
+static const char *obstacle_words(const struct variant *variant, uint32_t at)
+{
+    const struct graph *graph = variant->plan->graph;
+    struct str opcode = hlo_instruction_opcode(&variant->plan->hlo, at);
+    struct str name = graph_op_name_end(graph, at);
+    static const char fft[] = "fft";
+    if (str_equal(opcode, STR("fft")) || memmem(name.data, name.length, fft, sizeof(fft) - 1) != NULL)
+        return fourier;
+    if (str_equal(opcode, STR("gather")))
+        return "a lookup by index";
+    if (str_equal(opcode, STR("scatter")))
+        return "a write by index";
+    return str_equal(opcode, STR("sort")) ? "a sort" : NULL;
+}
+
+/* Is there data that stays whole, because all of it is small? What it points into is gathered with it. */
+static bool has_whole_data(const struct variant *variant)
+{
+    struct shape_array shape;
+    int64_t least = least_of(variant);
+    for (uint32_t i = 0; i < variant->plan->argument_count; i++) {
+        const struct plan_argument *argument = &variant->plan->arguments[i];
+        bool is_data = argument->choice.category == CATEGORY_BATCH || argument->choice.category == CATEGORY_INPUT;
+        if (is_data && shape_array_read(argument->shape, &shape) && shape.rank > 0 &&
+            shape_array_elements(&shape) < least)
+            return true;
+    }
+    return false;
+}
+
+const char *split_obstacle(const struct variant *variant, int64_t least_bytes, uint32_t *at)
+{
+    const struct hlo *hlo = &variant->plan->hlo;
+    const struct graph *graph = variant->plan->graph;
+    bool is_of_operands = has_whole_data(variant);
+    arena_work(variant->arena, hlo->instruction_count);
+    for (*at = 0; *at < hlo->instruction_count; ++*at) {
+        const char *words = obstacle_words(variant, *at);
+        if (words != NULL &&
+            (array_bytes(variant, *at) >= (words == fourier ? least_bytes / FOURIER_SHARE : least_bytes) ||
+             (is_of_operands && array_bytes(variant, graph_operand(graph, *at, 0)) >= least_bytes)))
+            return words;
+    }
+    *at = HLO_NONE;
+    return NULL;
 }

@@ -31,3 +31,6 @@ static inline bool split_is_large(const struct split *split, int64_t elements)
 bool split_takes(const struct split *split, int64_t size);
 /* "24, 1000000"; "" where there are none; in the arena. */
 const char *split_whole_text(const struct split *split, struct arena *arena);
+/* What of the program's operations on arrays of at least so many bytes the partitioner may do on every device with all
+ * of them: "a lookup by index", and its first instruction; NULL (HLO_NONE): there is none. Static storage. */
+const char *split_obstacle(const struct variant *variant, int64_t least_bytes, uint32_t *at);

@@ -102,7 +102,7 @@ static size_t each_ask(const struct options *options, const struct verdict_parts
         const char *change = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "change"));
         if (count == EXPLAIN_CONFIRM_MAX || atomic_load(interrupts_flag()))
             break;
-        if (!change || !cJSON_GetObjectItemCaseSensitive(item, "lands_at_bytes"))
+        if (!change)
             continue;
         const struct explain_confirm_answer *answer = answer_find(confirm, module, change);
         if (!answer && confirm->count < EXPLAIN_CONFIRM_ALL_MAX)

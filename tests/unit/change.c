@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Changes: how they are written and refused, and what each saves of small programs. */
 #include "change.h"
+#include "whatif/split.h"
 
 #include "base/sum.h"
 #include "whatif/glob.h"
@@ -366,6 +367,22 @@ END_TEST
 
 /* ---- offload, shard, unpad ---- */
 
+START_TEST(what_a_partitioner_may_gather)
+{
+    uint32_t at;
+    open_program(
+        "scheduled main { w = f32[64,64] parameter(0) \"params['w']\" !arg i = s32[64] parameter(1) \"ids\" !arg "
+        "ROOT y = f32[64,64] gather(w, i) \"jit(f)/gather\" !out }");
+    ck_assert_str_eq(split_obstacle(&start, 16384, &at), "a lookup by index");
+    ck_assert_uint_ne(at, HLO_NONE);
+    ck_assert_ptr_null(split_obstacle(&start, 16385, &at));
+    ck_assert_uint_eq(at, HLO_NONE);
+    open_program("scheduled main { w = f32[64,64] parameter(0) \"params['w']\" !arg ROOT y = f32[64,64] exponential(w) "
+                 "\"jit(f)/jit(fft)\" !out }");
+    ck_assert_str_eq(split_obstacle(&start, 10 * 16384, &at), "a Fourier transform");
+}
+END_TEST
+
 START_TEST(rows_that_are_named)
 {
     open_program(step);
@@ -448,6 +465,7 @@ int main(void)
     tcase_add_test(tests, what_is_no_sequence);
     tcase_add_test(tests, no_size_overflows);
     tcase_add_test(tests, rows_that_are_named);
+    tcase_add_test(tests, what_a_partitioner_may_gather);
     tcase_add_test(tests, a_pattern_of_every_moment);
     tcase_add_test(tests, what_does_not_divide_stays_whole);
     tcase_add_test(tests, one_after_the_other);

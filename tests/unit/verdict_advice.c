@@ -142,6 +142,24 @@ static void hold_savings(const cJSON *verdict, bool has_backward)
 START_TEST(what_is_saved_is_what_it_lands_below) { each(hold_savings); }
 END_TEST
 
+/* A row without a figure says why there is none. */
+static void hold_unknown(const cJSON *verdict, bool has_backward)
+{
+    const cJSON *item;
+    (void)has_backward;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItem(verdict, "advice"))
+    {
+        if (cJSON_GetObjectItem(item, "change") == NULL || cJSON_GetObjectItem(item, "lands_at_bytes") != NULL)
+            continue;
+        ck_assert_str_eq(text(item, "confidence"), "guess");
+        ck_assert_msg(strncmp(text(item, "reason"), "How much is not known, because ", 31) == 0, "%s",
+                      text(item, "reason"));
+    }
+}
+
+START_TEST(what_is_not_known_has_its_reason) { each(hold_unknown); }
+END_TEST
+
 static void hold_backward(const cJSON *verdict, bool has_backward)
 {
     const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *one;
@@ -320,6 +338,7 @@ int main(void)
     tcase_add_test(tests, no_scalar_is_named_without_one);
     tcase_add_test(tests, what_is_saved_is_what_it_lands_below);
     tcase_add_test(tests, no_checkpoint_without_a_backward_pass);
+    tcase_add_test(tests, what_is_not_known_has_its_reason);
     tcase_add_test(tests, of_training_a_checkpoint_stands_before_fused_attention);
     tcase_add_test(tests, what_costs_nothing_is_the_first_that_may_fit);
     tcase_add_test(tests, offload_and_flags_are_guesses);
