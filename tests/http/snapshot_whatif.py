@@ -133,7 +133,7 @@ def test_what_does_not_apply_is_refused_and_why(t):
         ({"optimizer": "sgd"}, "offload=optimizer", "no optimizer state is seen"),
         ({}, "shard=1", "write shard=4"),
         ({}, "dtype=bf16", "`python -m memviewd estimate SCRIPT`"),
-        ({}, "autocast", "snapshots hold no element types"),
+        ({}, "autocast", "snapshots hold no element types and no operations"),
     ):
         process = t.run("whatif", trained(t, **more), "--change", change)
         equal((process.returncode, process.stdout), (2, ""), change)

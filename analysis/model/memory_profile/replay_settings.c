@@ -204,7 +204,7 @@ bool replay_settings_apply(struct replay_settings_change *change, const char *te
     if (str_equal(name, STR("dtype")) || str_equal(name, STR("autocast")))
         return replay_settings_refuse(
             err, text,
-            "snapshots hold no element types, so it is not known which blocks would become narrower; "
+            "snapshots hold no element types and no operations, and norms, softmax and losses stay in float32; "
             "estimate the changed script: `python -m memviewd estimate SCRIPT`");
     return err_set(
         err, ERR_argument, ERR_NO_OFFSET,
