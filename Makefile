@@ -66,7 +66,7 @@ fixture_text := $(wildcard tests/fixtures/text/*.textproto)
 fixture_pb := $(fixture_text:tests/fixtures/text/%.textproto=build/fixtures/%.pb)
 
 .PHONY: all fleetless-test fleetless-run test-programs of-several-lanes analyze debs deb-test tarballs bench-run python-real python-test python-types-test run-real run-launchers run-test mcp-test mcp-client-test compile-test confirm confirm-gpu bench-page debug run demo test unit golden golden-fixtures golden-oom golden-compare golden-profile golden-pprof golden-regex golden-memory-viz golden-torch golden-torch-categories golden-torch-causes golden-torch-trace golden-torch-replay golden-whose golden-gpu golden-capacity golden-verdict golden-marginal golden-text-dumps whatif xla-reports differences probe-test probe-numbers probe-torch matrix-test answers-compare http-test typed-client-test metrics-format-test proxy-test catalog-test generated-requests-test web-test licences-test wheels wheel-test manual install install-test \
-        check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench coverage coverage-run \
+        check asan tsan fuzz fuzz-replay fuzz-run fuzz-programs sweep replay-run reached-lines bench bench-torch-tools coverage coverage-run \
         screenshots fixtures format clean help compdb core
 
 # ---- building --------------------------------------------------------------------
@@ -421,6 +421,10 @@ coverage-run: $(fuzz_programs) build/corpus/made
 	$(Q)scripts/coverage $(B) $(core_src)
 
 # ---- measuring -----------------------------------------------------------------------------
+bench-torch-tools: all ## allocator snapshots beside memory_viz and Mosaic: MEMORY_VIZ=FILE SNAPSHOTS="FILE…" MOSAIC_PYTHON=… MOSAIC=FOLDER
+	$(Q)$(PYTHON) tests/bench/beside_memory_viz.py --binary $(B)/memviewd --memory-viz $(MEMORY_VIZ) \
+	    $(if $(MOSAIC),--mosaic $(MOSAIC_PYTHON) --mosaic-folder $(MOSAIC)) $(SNAPSHOTS)
+
 bench: all ## speed and memory on real inputs (needs ../shared); XPROF=path and PPROF=path measure those beside it
 	$(Q)$(PYTHON) tests/bench/oom.py --binary $(B)/memviewd
 	$(Q)$(PYTHON) tests/bench/saving.py --binary $(B)/memviewd --shared ../shared
