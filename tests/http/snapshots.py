@@ -83,6 +83,7 @@ def test_a_failed_request_is_told_first(t):
     place = {"session": daemon.session_id("run")}
     worst = daemon.get_json("/api/v1/memory_profile/summary", **place)["data"]["pools"][0]
     equal((worst["memory"], worst["failure_count"], worst["failures"][0]["kind"]), ("GPU 0", 1, "fragmentation"))
+    assert worst["capacity_sentence"].startswith("The snapshot does not record the capacity; it is at least "), worst
     equal((worst["is_peak_free_in_pieces"], worst["is_fragmentation_shown"]), (False, True))
     assert (
         "a request of 24.00 MiB failed" in worst["finding"]["sentence"]

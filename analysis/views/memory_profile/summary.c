@@ -4,6 +4,8 @@
 #include "views/finding_write.h"
 #include "views/memory_profile/views.h"
 
+#include "base/size_text.h"
+#include "base/sum.h"
 #include "model/finding.h"
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/end.h"
@@ -71,6 +73,29 @@ static void sparkline_write(struct json *json, const struct memory_profile_pool 
     json_array_end(json);
 }
 
+/* Why nothing is held against the peak. A request that failed tells how much the device has at least: what PyTorch
+ * reserved, and what the device had free beside it. */
+static void capacity_sentence(struct json *json, const struct memory_profile_pool *pool)
+{
+    const struct memory_profile_failure *failure =
+        pool->failure_count > 0 ? &pool->failures[pool->failure_count - 1] : NULL;
+    char least[SIZE_TEXT_BYTES], reserved[SIZE_TEXT_BYTES], free[SIZE_TEXT_BYTES], sentence[256];
+    if (pool->capacity_bytes != MEMORY_UNKNOWN)
+        return;
+    if (failure == NULL || failure->device_free_bytes < 0 || failure->reserved_bytes <= 0) {
+        json_key_text(json, "capacity_sentence", "Capacity not known.");
+        return;
+    }
+    size_text(least, (uint64_t)sum_add(failure->reserved_bytes, failure->device_free_bytes));
+    size_text(reserved, (uint64_t)failure->reserved_bytes);
+    size_text(free, (uint64_t)failure->device_free_bytes);
+    snprintf(sentence, sizeof(sentence),
+             "The snapshot does not record the capacity; it is at least %s: %s reserved by PyTorch and %s free on the "
+             "device when the request failed.",
+             least, reserved, free);
+    json_key_text(json, "capacity_sentence", sentence);
+}
+
 void memory_profile_summary_pool(struct json *json, const struct memory_profile_pool *pool,
                                  const struct memory_profile_summary_names *names)
 {
@@ -90,6 +115,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_uint(json, "before_window_count", pool->pairs.before_window);
     memory_profile_views_bytes(json, "capacity_bytes", pool->capacity_bytes);
     json_key_text(json, "capacity_source", pool->capacity_source);
+    capacity_sentence(json, pool);
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
     memory_profile_views_named(json, profile, &pool->peak_named, memory_profile_in_use_bytes(profile, pool->peak_at));

@@ -109,6 +109,8 @@ export function run({ test, equal, truth }) {
       textOf(say.answer(pool)),
       'GPU_0_bfc reached 70.10 of 80.00 GiB at 812.4 ms (step 3); the largest free piece is 5.84 GiB of 9.90 GiB free.',
     );
+    const noCapacity = { ...pool, capacity_bytes: null, capacity_sentence: 'Capacity not known.' };
+    equal(say.second(noCapacity).map(textOf).at(-1), 'Capacity not known.', "the core's words");
     const second = say.second(pool).map(textOf).join(' ');
     equal(
       second,

@@ -84,7 +84,7 @@ export const ends = (notes) => notes.filter(({ code }) => ENDS.includes(code)).m
 
 /* What explains or limits the answer: never freed, from before, lifetime peak, no capacity to hold it against. */
 export function second(pool) {
-  const unknown = pool.capacity_bytes ? [] : [['Capacity not known.']];
+  const unknown = pool.capacity_sentence ? [[visible(pool.capacity_sentence)]] : [];
   if (pool.end) return pool.finding.kind === 'no_history' ? [sentenceParts(pool.finding), ...unknown] : unknown;
   const sentences = [];
   if (pool.finding?.kind === 'flat_line') sentences.push([visible(pool.finding.sentence).replace(/[.]?$/, '.')]);
