@@ -143,6 +143,23 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await text(page, 'h1'), ' live');
   });
 
+  test('what two buffers match by is read to its end where the table has room', async () => {
+    const page = await openTwo();
+    const at = await page
+      .locator('.compare th')
+      .evaluateAll((heads) => heads.findIndex((head) => head.innerText.startsWith('Match by')));
+    const cut = await page.locator('.compare tbody tr').evaluateAll(
+      (rows, column) =>
+        rows
+          .map((row) => row.cells[column])
+          .filter((cell) => cell && cell.scrollWidth > cell.clientWidth)
+          .map((cell) => cell.innerText),
+      at,
+    );
+    truth(at >= 0, 'no such column');
+    equal(cut, []);
+  });
+
   test('curves can be laid on each other by schedule position', async () => {
     const page = await openTwo();
     const before = await page.locator('.curves canvas').getAttribute('aria-label');

@@ -51,6 +51,8 @@ function source(row) {
   return text ? titled(name(text), row.source) : dim('–');
 }
 
+const BOLD = 1.2; // words of a row that folds are wider than the letters of names
+
 /* For table.show(); roomRem: how wide the table may be. */
 export function columnsOf({ columns, groups }, roomRem) {
   const largest = groups.reduce((max, row) => Math.max(max, row.a_bytes ?? 0, row.b_bytes ?? 0), 0);
@@ -59,7 +61,7 @@ export function columnsOf({ columns, groups }, roomRem) {
     change: { width: 8.75, card: 'figure', cell: changeCell },
     a: { in: unit, width: 5.25, cell: size(unit, 'a_bytes') },
     b: { in: unit, width: 5.25, cell: size(unit, 'b_bytes') },
-    match: { width: 6.5, cell: (row) => row.key_words },
+    match: { width: 6.5, wide: BOLD * roomFor(groups.map((row) => row.key_words)), cell: (row) => row.key_words },
     /* What tells rows apart has the width that is left. */
     scope: {
       card: 'title',
