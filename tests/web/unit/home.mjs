@@ -23,6 +23,8 @@ export function run({ test, equal }) {
       '4 of 39 sessions are over so far, 7 not read yet; the latest: b by 9 B.',
     );
     equal(words(overParts(over('c', 0), 1)), '1 of 1 session is over: c.');
+    const asks = { ...over('d', 0), worst: { bytes: 2 ** 30, by: 0, word: 'over' } };
+    equal(words(overParts(asks, 1)), '1 of 1 session is over: d asks for 1.00 GiB.', 'how much was free is not known');
   });
 
   test('a request that failed is held against what was free, not against the capacity', () => {

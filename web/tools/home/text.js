@@ -3,7 +3,7 @@
  * Its own file: each tool has its sentences in one. */
 
 import { clauseParts } from '../../lib/finding.js';
-import { count, counted, cutMiddle, visible, when } from '../../lib/format.js';
+import { bytes, count, counted, cutMiddle, visible, when } from '../../lib/format.js';
 
 const short = (text) => cutMiddle(visible(text), 60);
 
@@ -71,7 +71,11 @@ export function overParts({ session, worst }, total, { unknown = 0, over: overCo
     unknown ? ` so far, ${count(unknown)} not read ` + `yet` : ''
   }${overCount > 1 ? '; the latest' : ''}: `;
   const by =
-    worst.by > 0 ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }] : [];
+    worst.by > 0
+      ? [' by ', { text: worst.byText, role: 'over', bytes: worst.by, explain: `over:${session.id}` }]
+      : worst.bytes > 0
+        ? [' asks for ', { bytes: worst.bytes, text: bytes(worst.bytes), explain: `needs:${session.id}` }]
+        : [];
   return [head, { name: short(session.name) }, ...by, '.'];
 }
 
