@@ -21,6 +21,19 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  test('what the peak falls by has its unit in the head of its column', async () => {
+    const page = await open(`${await daemon(join(fixtures, KERNEL))}?tool=memory_viewer`);
+    const heads = await page
+      .locator('.panel-table th')
+      .evaluateAll((all) => all.map((head) => ({ words: head.innerText, isCut: head.scrollWidth > head.clientWidth })));
+    includes(heads[0].words, 'Saves at peak, MiB');
+    equal(
+      heads.filter(({ isCut }) => isCut),
+      [],
+    );
+    await page.finish();
+  });
+
   test('where there are no steps, keys of the steps say so', async () => {
     const page = await open(`${await daemon(join(fixtures, KERNEL))}?tool=memory_viewer`);
     const before = page.url();

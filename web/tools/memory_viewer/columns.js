@@ -217,7 +217,7 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
 
 /* Savings are of the peak, also where the rows are of another moment. */
 const ofPeak = (column) =>
-  column.key === 'saves' ? { ...column, title: column.title.replace('Saves', 'Saves at peak'), width: 10 } : column;
+  column.key === 'saves' ? { ...column, title: column.title.replace('Saves', 'Saves at peak'), width: 11.5 } : column;
 
 /* Columns of an answer `buffers`, or of an answer `groups` by that way; isPeak: at the peak, or of no moment. */
 export function columnsOf(data, by = '', isPeak = true) {
