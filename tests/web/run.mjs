@@ -43,9 +43,8 @@ if (options.help || !options.binary) {
 /* Pages in a browser get so many tries: each that needs a second is a race to mend. */
 const MAX_TRIES = 3;
 
-/* Files are so many seconds apart, from here on. */
-const FIXTURES_BEGIN_S = 1700000000;
-const FIXTURES_APART_S = 10;
+/* When all files of the fixtures are of. */
+const FIXTURES_AT_S = 1700000000;
 
 const counts = { passed: 0, failed: 0, skipped: 0, again: 0 };
 
@@ -102,15 +101,13 @@ async function collect(folder, context) {
   return tests;
 }
 
-/* A copy of the fixtures in which a file is newer than those before it by name: pages that no session was chosen for
- * show the newest, and which a checkout wrote last is chance. */
+/* A copy of the fixtures with one time for all files: pages that no session was chosen for show the newest, of equal
+ * ones the first by name, and which a checkout wrote last is chance. */
 function datedFixtures() {
   const folder = join(mkdtempSync(join(tmpdir(), 'memviewd-web-')), 'fixtures');
   cpSync(resolve(here, '../fixtures'), folder, { recursive: true });
-  readdirSync(folder, { recursive: true })
-    .sort()
-    .map((name, at) => [join(folder, name), FIXTURES_BEGIN_S + at * FIXTURES_APART_S])
-    .forEach(([path, second]) => utimesSync(path, second, second));
+  for (const name of readdirSync(folder, { recursive: true }))
+    utimesSync(join(folder, name), FIXTURES_AT_S, FIXTURES_AT_S);
   return folder;
 }
 
@@ -158,6 +155,7 @@ async function main() {
     binary,
     shared,
     fixtures,
+    root: resolve(here, '../..'),
     /* URL of a daemon with these options, started once. */
     async daemon(...args) {
       const key = args.join(' ');

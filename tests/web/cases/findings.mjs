@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { idle, text } from '../harness.mjs';
 
-export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
-  const traces = join(fixtures, '../../build/fixtures');
+export function run({ test, equal, includes, truth, daemon, open, fixtures, root }) {
+  const traces = join(root, 'build/fixtures');
 
   test('what grows from step to step is told first, and leads to the growth', async () => {
     const page = await open(`${await daemon(join(traces, 'trace-steps.pb'))}?tool=memory_profile`);

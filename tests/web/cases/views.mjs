@@ -11,7 +11,7 @@ import { idle } from '../harness.mjs';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
+export function run({ test, equal, includes, truth, daemon, open, fixtures, root }) {
   const openDialog = async (page) => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('>save this view');
@@ -81,7 +81,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
 
   test('a note stands at its time on the timeline and in the link; an empty one removes it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'notes-'));
-    execFileSync(join(fixtures, '../../scripts/make-trace'), [
+    execFileSync(join(root, 'scripts/make-trace'), [
       join(folder, 'host0.xplane.pb'),
       '--events',
       '400',
