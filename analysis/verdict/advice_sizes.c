@@ -43,14 +43,17 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
     return sizes;
 }
 
-/* Would it cut weights as well? Their dimension has the data's size by chance, or the model is of that length. */
+/* Would it cut weights as well, of a sequence any, of a batch so many (percent of the program)? Their dimension has the
+ * data's size by chance, or the model is of that length. */
+enum { CUT_PERCENT = 5 };
+
 static bool cuts_weights(struct advice *advice, const char *text)
 {
     struct variant variant;
     struct change change;
     struct change_result result;
     struct err err = ERR_INIT;
-    bool is_cut = false;
+    int64_t cut_bytes = 0;
     variant_copy(&variant, &advice->start, advice->tried);
     bool applies = change_read(str_of(text), &change, &err) && change_apply(&variant, &change, &result, &err);
     for (uint32_t i = 0; applies && i < variant.row_count; i++) {
@@ -59,11 +62,13 @@ static bool cuts_weights(struct advice *advice, const char *text)
             variant.space->rows[row->plan_row].choice.category != CATEGORY_PARAMETER)
             continue;
         const struct leaf *leaf = &variant.dimensions.leaves.items[row->leaf];
+        bool is_cut = false;
         for (uint32_t k = 0; k < leaf->rank; k++)
             is_cut |= variant.sizes[leaf->first + k] != advice->start.sizes[leaf->first + k];
+        cut_bytes += is_cut ? variant.space->rows[row->plan_row].bytes : 0;
     }
     arena_free(advice->tried);
-    return is_cut;
+    return cut_bytes > (applies && change.kind == CHANGE_BATCH ? advice->facts->total_bytes / 100 * CUT_PERCENT : 0);
 }
 
 static void resize_find(struct advice *advice, const char *name, const char *what)
