@@ -192,7 +192,7 @@ uint64_t oom_unallocated(const struct oom_failure *failure)
 }
 
 /* Less than this part of what is allocated is what any allocator keeps, and no reason. */
-enum { PIECES_PARTS = 50 };
+enum { PIECES_PARTS = 20 };
 
 bool oom_keeps_much(const struct oom_failure *failure)
 {

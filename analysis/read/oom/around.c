@@ -180,6 +180,8 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
         activity = of_both(around, activity_words, COUNT(activity_words));
     if (failure->activity == OOM_ACTIVITY_not_known)
         failure->activity = (enum oom_activity)activity;
+    if (failure->family == OOM_FAMILY_tpu_compile)
+        failure->activity = OOM_ACTIVITY_compile;
     for (size_t i = 0; i < COUNT(said) && failure->form != NULL; i++)
         if (failure->family == said[i].family && strcmp(failure->form, said[i].form) == 0)
             failure->activity = said[i].activity;

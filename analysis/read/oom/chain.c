@@ -88,8 +88,8 @@ static bool is_of_layers(const struct oom_failure *first, const struct oom_failu
         OOM_FAMILY_neuron,      OOM_FAMILY_tensorrt,    OOM_FAMILY_metal, OOM_FAMILY_ascend,
         OOM_FAMILY_tenstorrent, OOM_FAMILY_level_zero};
     bool is_upper = false;
-    if (oom_family_is_kill(first->family))
-        return false;
+    if (oom_family_is_kill(first->family) || (is_form(first, "pinned") && !is_form(next, "pinned")))
+        return false; /* what a program does without brings nothing down */
     for (size_t i = 0; i < sizeof(uppers) / sizeof(uppers[0]); i++)
         is_upper |= next->family == uppers[i];
     is_upper |= is_vague(next);

@@ -187,6 +187,15 @@ static uint64_t half_unit_of(unsigned shift, uint64_t scale)
     return shift == 0 ? 0 : (((uint64_t)1 << shift) / scale + 1) / 2;
 }
 
+/* "30.00 mib", where all letters are small. */
+static bool is_lower_unit(const struct oom_text *text, size_t at)
+{
+    size_t next = at + 1;
+    return islower((unsigned char)text->bytes[at]) && oom_cursor_take(text, &next, "ib") &&
+           (next >= text->length || !isalpha((unsigned char)text->bytes[next]) ||
+            text->raw_of[next] > text->raw_of[next - 1] + 1);
+}
+
 /* The power of 1024 of the unit behind the digits that end at `*end`, which moves behind its letter; -1 when there is
  * none. NumPy prints the point of "201. GiB", the kernel the small letter of "12kB". */
 static int unit_take(const struct oom_text *text, size_t *end)
@@ -197,10 +206,13 @@ static int unit_take(const struct oom_text *text, size_t *end)
     at += has_point;
     if (at >= text->length || text->bytes[at] == '\0')
         return -1;
-    bool is_small = text->bytes[at] == 'k';
-    const char *unit = is_small ? units + 1 : strchr(units, text->bytes[at]);
+    bool is_lower = is_lower_unit(text, at);
+    bool is_small = text->bytes[at] == 'k' && !is_lower;
+    const char *unit = is_small   ? units + 1
+                       : is_lower ? strchr(units, toupper((unsigned char)text->bytes[at]))
+                                  : strchr(units, text->bytes[at]);
     size_t behind = at + 1;
-    if (unit == NULL || !is_unit(text, at) || (has_point && !oom_cursor_take(text, &behind, "iB")) ||
+    if (unit == NULL || (!is_lower && !is_unit(text, at)) || (has_point && !oom_cursor_take(text, &behind, "iB")) ||
         (is_small && !oom_cursor_take(text, &behind, "B")))
         return -1;
     *end = at + 1;
@@ -221,7 +233,7 @@ bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_fi
         return false;
     if (power >= 0) {
         shift = 10 * (unsigned)power;
-        if (!oom_cursor_take(text, &end, "iB") && shift > 0)
+        if (!oom_cursor_take(text, &end, "iB") && !oom_cursor_take(text, &end, "ib") && shift > 0)
             oom_cursor_take(text, &end, "B");
     }
     figure->is_known = fits && !is_at_end && cursor_scaled(whole, part, scale, shift, &figure->value);
@@ -320,4 +332,27 @@ bool oom_cursor_take_quoted(const struct oom_text *text, size_t *at, size_t with
             return *to >= *from;
         }
     return false;
+}
+
+bool oom_cursor_take_any(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    size_t end = *at, plain = *at;
+    if (oom_cursor_take_size(text, &end, figure) && (figure->is_known || end < text->length)) {
+        *at = end;
+        return true;
+    }
+    struct oom_figure number; /* with which the text ends, and the line as well */
+    if (oom_cursor_take_amount(text, &plain, 'B', &number) && number.is_known && plain == end) {
+        *figure = number;
+        *at = end;
+        return true;
+    }
+    if (end > *at) {
+        *at = end;
+        return true;
+    }
+    if (!oom_cursor_take_number(text, at, figure))
+        return false;
+    figure->is_known = figure->is_known && !(text->bytes[*at] == '.' && *at + 1 == text->length);
+    return true;
 }

@@ -21,6 +21,8 @@ bool oom_cursor_take_size(const struct oom_text *text, size_t *at, struct oom_fi
 /* A number that is printed without its unit: of bytes ('B'), of KiB ('K'), of MiB ('M'), of GiB ('G'), with decimals or
  * not; 'x': "0xc400" bytes. */
 bool oom_cursor_take_amount(const struct oom_text *text, size_t *at, char unit, struct oom_figure *figure);
+/* A size, or a number of bytes without a unit. Where the text ends behind the point of a size, it is not known. */
+bool oom_cursor_take_any(const struct oom_text *text, size_t *at, struct oom_figure *figure);
 /* Decimal digits, whatever follows. */
 bool oom_cursor_take_number(const struct oom_text *text, size_t *at, struct oom_figure *figure);
 /* Letters, digits and '_', at most 256; *from is where they begin. */

@@ -8,7 +8,15 @@
 
 #include "base/size_text.h"
 
-enum { NEAR = 16 << 10, PAYLOAD = 400, SENTENCE = 100, TUNING = 400, COMPILED = 8 << 10, LONGEST_MANGLED = 4096 };
+enum {
+    NEAR = 16 << 10,
+    PAYLOAD = 400,
+    SENTENCE = 100,
+    TUNING = 400,
+    COMPILED = 8 << 10,
+    LONGEST_MANGLED = 4096,
+    BEFORE_SEGMENT = 400
+};
 
 /* Kernels are tried on the device while the program is compiled, each with buffers of its own. */
 static void tuning_note(struct oom_reader *reader, size_t at)
@@ -130,7 +138,33 @@ static size_t assignment_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, oom_gpu_payload(reader, at, failure));
 }
 
+/* ---- NCCL ---- */
+
+/* "NCCL WARN Error while creating shared memory segment nccl-shm-recv-1 (size 9637888)": the line before it says why. A
+ * folder that may not be written is no lack of memory. */
+static size_t segment_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    static const char *const others[] = {"Permissiondenied", "Operationnotpermitted", "Nosuchfileordirectory",
+                                         "Readonlyfilesystem", "Read-onlyfilesystem"};
+    const struct oom_text *text = &reader->text;
+    size_t call, size = at;
+    bool has_call = oom_cursor_find_before(text, from, "Calltoshm_openfailed:", BEFORE_SEGMENT, &call);
+    for (size_t i = 0; has_call && i < sizeof(others) / sizeof(others[0]); i++) {
+        size_t reason = call;
+        if (oom_cursor_find(text, &reason, others[i], 48))
+            return 0;
+    }
+    struct oom_figure needed = {.is_known = false};
+    if (oom_cursor_find(text, &size, "(size", 80) && oom_cursor_take_amount(text, &size, 'B', &needed))
+        at = size;
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_nccl, "shared_memory", from, at);
+    failure->figures[OOM_needed_bytes] = needed;
+    failure->memory_space.text = STR("shared memory");
+    return oom_draft_reach(reader, at);
+}
+
 const struct oom_handler oom_gpu_handlers[] = {
+    {"NCCLWARNErrorwhilecreatingsharedmemorysegment", segment_read, true},
     {"BufferAssignmentOOMDebugging", assignment_read, true},
     {"bytesizeofinput/outputarguments(", arguments_read, false},
     {"reducememoryusebelow", warning_read, false},

@@ -50,6 +50,10 @@ size_t oom_serving_tokens(struct oom_reader *reader, size_t at,
                           struct oom_failure *failure); /* the number of tokens in the sentence before */
 size_t oom_other_wrapped(struct oom_reader *reader, size_t at,
                          struct oom_failure *failure); /* a counter below zero, printed as a huge size: not known */
+size_t oom_host_compressed(struct oom_reader *reader, size_t at,
+                           struct oom_failure *failure); /* "python3.12 [43928] 64604 MB" */
+size_t oom_host_unsaid(struct oom_reader *reader, size_t at,
+                       struct oom_failure *failure); /* a process that ended, of which nothing says why */
 size_t oom_other_array(struct oom_reader *reader, size_t at,
                        struct oom_failure *failure); /* "(9, 9) and data type float64" */
 

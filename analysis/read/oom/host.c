@@ -8,7 +8,7 @@
 
 #include <ctype.h>
 
-enum { NEAR = 96 << 10, LINE = 400, TRACEBACK = 6000 };
+enum { NEAR = 96 << 10, LINE = 400, TRACEBACK = 6000, MAKE_TARGET = 160 };
 
 #define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
 
@@ -150,6 +150,23 @@ static size_t process_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, end);
 }
 
+/* "oom_reaper: reaped process 4242 (python), now anon-rss:0kB": what is left of a kill, where its own line is not there. */
+static size_t reaper_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    const struct oom_text *text = &reader->text;
+    size_t name = at, name_end;
+    if (oom_draft_takes(reader, OOM_FAMILY_linux_kill, from, NEAR))
+        return oom_draft_reach(reader, at);
+    if (!oom_cursor_find(text, &name, "(", 20))
+        return 0;
+    name_end = name;
+    if (!oom_cursor_skip_to(text, &name_end, ")", 40))
+        return 0;
+    struct oom_failure *failure = kill_open(reader, from, name_end);
+    oom_draft_name(reader, &failure->module, name, name_end);
+    return oom_draft_reach(reader, name_end);
+}
+
 /* ---- exits ---- */
 
 static size_t exit_read(struct oom_reader *reader, size_t from, size_t at)
@@ -179,7 +196,9 @@ static size_t shell_read(struct oom_reader *reader, size_t from, size_t at)
     size_t number = digits_begin(text, from);
     bool is_of_script = number < from && number > 0 && text->bytes[number - 1] == ':' &&
                         is_before(text, digits_begin(text, number - 1), "line");
-    if (!is_alone && !is_of_script && !is_before(text, from, "]+") && !is_before(text, from, "]-"))
+    size_t target;
+    bool is_of_make = is_before(text, from, "]") && oom_cursor_find_before(text, from, "make", MAKE_TARGET, &target);
+    if (!is_alone && !is_of_script && !is_of_make && !is_before(text, from, "]+") && !is_before(text, from, "]-"))
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_killed, "shell", from, at);
     return oom_draft_reach(reader, at);
@@ -197,6 +216,7 @@ static size_t container_read(struct oom_reader *reader, size_t from, size_t at)
     for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
         is_one |= is_before(text, from, before[i]);
     is_one |= is_before(text, from, "\"") && oom_cursor_take(text, &end, "\":true");
+    is_one |= oom_cursor_take(text, &end, "(exitcode137)");
     is_one |= is_before(text, from, "137(") && oom_cursor_take(text, &end, ")");
     if (!is_one)
         return 0;
@@ -231,17 +251,35 @@ static size_t node_read(struct oom_reader *reader, size_t from, size_t at)
 /* The last line of a traceback. What NumPy and C++ say behind the colon are sentences of their own. */
 static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const char *const begin[] = {"Traceback(mostrecentcalllast"};
+    static const char *const begin[] = {"Traceback(mostrecentcalllast", "File\""};
     const struct oom_text *text = &reader->text;
     size_t which, end = at;
     bool has_text = oom_cursor_take(text, &end, ":");
     if (!oom_text_is_line_begin(text, from) || (!has_text && !is_line_end(text, at)) ||
         oom_cursor_take(text, &end, "Unabletoallocate") || oom_cursor_take(text, &end, "std::bad_alloc") ||
-        (has_text && oom_pattern_is_at(reader, end)) ||
-        !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, begin, 1, &which))
+        oom_cursor_take(text, &end, "Cannotallocatewrite+execute") || (has_text && oom_pattern_is_at(reader, end)) ||
+        !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, begin, 2, &which))
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_python, "memory_error", from, at);
     return oom_draft_reach(reader, at);
+}
+
+size_t oom_host_compressed(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    size_t end = at;
+    if (!oom_cursor_find(&reader->text, &end, "]", 80) ||
+        !oom_cursor_take_size(&reader->text, &end, FIGURE_OF(failure, process_bytes)))
+        return at;
+    return end;
+}
+
+size_t oom_host_unsaid(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    (void)failure;
+    oom_draft_note_owned(reader, "unsaid",
+                         "The text does not say what ended the process. A lack of host memory is the usual cause; a "
+                         "crash of native code looks the same. The kernel's log tells them apart: dmesg | grep -i oom");
+    return at;
 }
 
 const struct oom_handler oom_host_handlers[] = {
@@ -270,7 +308,7 @@ const struct oom_handler oom_host_handlers[] = {
     {"exitstatus137", exit_read, false},
     {"successfully:exitcode:137", exit_read, false},
     {"exitedonsignal9(Killed)", signal_read, false},
-    {"{SIGKILL(-9)}", signal_read, false},
+    {"{SIGKILL(-9)", signal_read, false},
     {"zsh:killed", signal_read, false},
     {"exitcode137(SIGKILL", signal_read, false},
     {"exitCode:137", exit_read, false},
@@ -291,6 +329,33 @@ const struct oom_handler oom_host_handlers[] = {
     {"diedduetosignal9(Killsignal)", signal_read, false},
     {"terminatedwithsignal9", signal_read, false},
     {"(signal:9,SIGKILL:kill)", signal_read, false},
+    {"Exitcode:137", exit_read, false},
+    {"exitcode:137", exit_read, false},
+    {"exitcode=137", exit_read, false},
+    {"exit_code=137", exit_read, false},
+    {"ExitCode137", exit_read, false},
+    {"Exitstatus:137", exit_read, false},
+    {"exitedwithstatus137", exit_read, false},
+    {"ERR!errno137", exit_read, false},
+    {"finishedwithexitcode-9", exit_read, false},
+    {"exitedwithstatus-9", exit_read, false},
+    {"exitcode-9(SIGKILL)", signal_read, false},
+    {"exitcode:-9(pid:", signal_read, false},
+    {"EXITSTRING:Killed(signal9)", signal_read, false},
+    {"KILLEDBYSIGNAL:9(Killed)", signal_read, false},
+    {"died,killedbysignal9", signal_read, false},
+    {"(terminatedbySIGKILL", signal_read, false},
+    {"failedwithsignal\"SIGKILL\"", signal_read, false},
+    {"internalcompilererror:Killed(program", signal_read, false},
+    {"unabletoexecutecommand:Killed", signal_read, false},
+    {"diedthroughsignalKILL(9)", signal_read, false},
+    {"=EXITCODE:9", exit_read, false},
+    {"non-zeroexitstatus-9", exit_read, false},
+    {"]Error137", exit_read, false},
+    {"non-zeroexitcode137", signal_read, false},
+    {"diedofsignal9", exit_read, false},
+    {"wassentcode137", signal_read, false},
+    {"oom_reaper:reapedprocess", reaper_read, false},
     {"Killed", shell_read, false},
     {"OOMKilled", container_read, false},
     {"Workers(tasks/actors)killedduetomemorypressure(OOM)", workers_read, false},

@@ -275,6 +275,7 @@ size_t oom_other_wrapped(struct oom_reader *reader, size_t at, struct oom_failur
         if (!figure->is_known || figure->value < below_zero)
             continue;
         figure->is_known = false;
+        failure->form = "wrapped";
         oom_draft_note_owned(reader, "wrapped",
                              "The size that the text states, %llu bytes, is not a real size: a counter or a "
                              "shape went below zero.",

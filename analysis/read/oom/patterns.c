@@ -65,17 +65,6 @@ static enum oom_figure_at figure_named(const char *name, size_t length)
     return OOM_FIGURE_COUNT;
 }
 
-/* A size or a number. Where the text ends behind the point of a size, the size is not known. */
-static bool amount_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
-{
-    if (oom_cursor_take_size(text, at, figure))
-        return true;
-    if (!oom_cursor_take_number(text, at, figure))
-        return false;
-    figure->is_known = figure->is_known && !(text->bytes[*at] == '.' && *at + 1 == text->length);
-    return true;
-}
-
 /* The word that names a memory space; a "while" behind a space is another. */
 static bool space_take(const struct oom_text *text, size_t *at, struct range *space)
 {
@@ -120,7 +109,7 @@ static bool placeholder_take(const struct oom_text *text, size_t *at, const char
     if (figure < OOM_FIGURE_COUNT && is_in_unit)
         return oom_cursor_take_amount(text, at, *name, &capture->figures[figure]);
     if (figure < OOM_FIGURE_COUNT)
-        return (has_unit ? oom_cursor_take_size : amount_take)(text, at, &capture->figures[figure]);
+        return (has_unit ? oom_cursor_take_size : oom_cursor_take_any)(text, at, &capture->figures[figure]);
     switch (*name) {
     case 'm': break;
     case '$': return from >= text->length || oom_text_is_line_begin(text, from);
@@ -199,12 +188,34 @@ static bool group_match(const struct oom_text *text, size_t *at, const char *pat
     return false;
 }
 
+static const char *step_match(const struct oom_text *text, size_t *at, const char *pattern, struct capture *capture);
+
+/* Goes on to where the placeholder behind "{..N}" fits first. */
+static const char *distance_try(const struct oom_text *text, size_t *at, const char *pattern, size_t within,
+                                struct capture *capture)
+{
+    const struct capture before = *capture;
+    for (size_t skipped = 0; skipped <= within && *at + skipped < text->length; skipped++) {
+        size_t end = *at + skipped;
+        *capture = before;
+        const char *next = *pattern == '{' ? step_match(text, &end, pattern, capture) : NULL;
+        if (next != NULL && end <= capture->stop) {
+            *at = end;
+            return next;
+        }
+    }
+    *capture = before;
+    return NULL;
+}
+
 /* Goes on to the literal behind "{..N}"; returns what follows that, or NULL. */
 static const char *distance_match(const struct oom_text *text, size_t *at, const char *pattern, struct capture *capture)
 {
     char literal[LONGEST_LITERAL];
     size_t within = strtoul(pattern + 3, NULL, 10), from = *at;
     pattern = literal_take(strchr(pattern, '}') + 1, literal);
+    if (literal[0] == '\0')
+        return distance_try(text, at, pattern, within, capture);
     if (oom_cursor_find(text, at, literal, within) && *at <= capture->stop)
         return pattern;
     capture->is_cut = text->length - from <= within;
@@ -354,7 +365,8 @@ static bool is_in_source(const struct oom_text *text, size_t at)
     code.length -= code.length > 0 && (code.data[code.length - 1] == 'f' || code.data[code.length - 1] == 'r');
     if (ends_with(code, " = "))
         return true;
-    if (!ends_with(code, "(") || memmem(code.data, code.length, "rror: ", 6) != NULL)
+    if (!ends_with(code, "(") || memmem(code.data, code.length, "rror: ", 6) != NULL ||
+        memmem(code.data, code.length, "` value: ", 9) != NULL) /* what Rust could not unwrap */
         return false;
     code.length--;
     return (!ends_with(code, "Error") && !ends_with(code, "Exception")) ||

@@ -120,7 +120,7 @@ static bool process_take(const struct oom_text *text, size_t *at, struct process
 /* "GPU 0", "NPU 3": what all else is of. */
 static bool device_take(struct oom_reader *reader, size_t *at, struct oom_failure *failure)
 {
-    static const char *const kinds[] = {"GPU", "NPU", "XPU", "MLU", "DCU", "MUSA", "device"};
+    static const char *const kinds[] = {"GPU", "gpu", "NPU", "XPU", "MLU", "DCU", "MUSA", "device"};
     struct oom_figure number;
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         size_t end = *at;
@@ -139,7 +139,7 @@ static bool device_take(struct oom_reader *reader, size_t *at, struct oom_failur
 /* What stands between clauses: signs, whose allocator it is, and "(e.g., CUDA Graphs)". */
 static size_t between_skip(const struct oom_text *text, size_t at)
 {
-    static const char *const names[] = {"intotal", "byPyTorch", "PyTorch"};
+    static const char *const names[] = {"intotal", "byPyTorch", "bypytorch", "PyTorch"};
     size_t end = at;
     if (oom_cursor_take(text, &end, "(e.g.") && oom_cursor_skip_to(text, &end, ")", PRIVATE_POOLS))
         return end + 1;

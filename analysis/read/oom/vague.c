@@ -6,6 +6,7 @@
 
 #include "read/oom/cursor.h"
 #include "read/oom/lack.h"
+#include "read/oom/patterns.h"
 #include "read/oom/prefix.h"
 #include "read/oom/read.h"
 #include "read/oom/status.h"
@@ -185,15 +186,44 @@ static bool is_of_error(const struct oom_text *text, size_t at, struct str line)
     return is_behind_head(before) || (!has_word(line, signs, COUNT(signs)) && !has_word(line, advices, COUNT(advices)));
 }
 
+/* Does the line before it say that a program in Rust panicked? Then it is a value as that language prints one. */
+static bool is_behind_panic(const struct oom_text *text, struct str line)
+{
+    size_t begin = (size_t)(line.data - text->raw), from = begin > LONGEST_LINE ? begin - LONGEST_LINE : 0, end = begin;
+    while (end > from && strchr(" \n\r|>", text->raw[end - 1]) != NULL && text->raw[end - 1] != '\0')
+        end--;
+    size_t at = end;
+    while (at > from && text->raw[at - 1] != '\n')
+        at--;
+    return has_word((struct str){text->raw + at, end - at}, (const char *[]){"panicked at"}, 1);
+}
+
+/* "OPTIX_ERROR_DEVICE_OUT_OF_MEMORY in optixPipelineCreate(…": which call returned it. */
+static bool is_before_call(struct str behind)
+{
+    while (behind.length > 0 && behind.data[0] == ' ')
+        behind = (struct str){behind.data + 1, behind.length - 1};
+    return behind.length > 3 && memcmp(behind.data, "in ", 3) == 0 && memchr(behind.data, '(', behind.length) != NULL;
+}
+
+/* Nothing but the level and the logger of a line. */
+static bool is_at_line_begin(struct str ahead)
+{
+    return ahead.length == 0 || (ahead.length > 1 && memcmp(ahead.data + ahead.length - 2, ": ", 2) == 0);
+}
+
 /* The name of a code says that it is one, unless it is listed with its number or somebody writes about it; so does a
  * function that returned one. */
-static bool is_of_status(struct str line, const struct oom_status *status)
+static bool is_of_status(const struct oom_text *text, struct str line, const struct oom_status *status)
 {
     static const char *const comments[] = {"//", "/*", " #"};
     struct str before, behind;
     line_part(line, status->word.data + status->word.length, &before, &behind);
     struct str ahead = {line.data, (size_t)(status->word.data - line.data)};
-    if (line.length >= LONGEST_LINE || is_code(line) || has_word(line, codes, COUNT(codes)) ||
+    bool is_code_line = is_code(line) || (has_word(line, codes, COUNT(codes)) && !is_behind_panic(text, line));
+    if (status->is_name && line.length < LONGEST_LINE && is_at_line_begin(ahead) && is_before_call(behind))
+        return true;
+    if (line.length >= LONGEST_LINE || is_code_line ||
         (!is_behind_head(ahead) &&
          (has_word(line, advices, COUNT(advices)) || has_word(line, comments, COUNT(comments)))))
         return false;
@@ -206,7 +236,7 @@ static bool is_of_status(struct str line, const struct oom_status *status)
         return false;
     return is_quoted ? has_word(ahead, marks, COUNT(marks)) || has_word(behind, marks, COUNT(marks))
                      : has_word(ahead, marks, COUNT(marks)) || has_word(behind, marks, COUNT(marks)) ||
-                           behind.length == 0 || strchr("(:).;", behind.data[0]) != NULL;
+                           behind.length == 0 || strchr("(:).;", behind.data[0]) != NULL || is_before_call(behind);
 }
 
 /* "size = 0xc0fb4000" in [from, to). */
@@ -219,10 +249,71 @@ static bool hexadecimal_find(const struct oom_text *text, size_t from, size_t to
     return figure->is_known && at <= to && figure->value >= 1024;
 }
 
-/* The first size with a unit in [from, to), or a number of bytes of five digits and more. */
-static void size_find(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figure)
+/* Words without white space at a size that say what it is of; OOM_FIGURE_COUNT: neither asked for, nor free, nor all that
+ * there is. */
+static const struct size_word {
+    const char *word;
+    enum oom_figure_at figure;
+    bool is_before;
+} size_words[] = {
+    {"available", OOM_free_bytes, true},
+    {"free", OOM_free_bytes, true},
+    {"have", OOM_free_bytes, true},
+    {"only", OOM_free_bytes, true},
+    {"remaining", OOM_free_bytes, true},
+    {"freememory", OOM_free_bytes, true},
+    {"availablememory", OOM_free_bytes, true},
+    {"available", OOM_free_bytes, false},
+    {"free", OOM_free_bytes, false},
+    {"isavailable", OOM_free_bytes, false},
+    {"isfree", OOM_free_bytes, false},
+    {"remaining", OOM_free_bytes, false},
+    {"left", OOM_free_bytes, false},
+    {"limit", OOM_capacity_bytes, true},
+    {"capacity", OOM_capacity_bytes, true},
+    {"totalmemory", OOM_capacity_bytes, true},
+    {"total", OOM_capacity_bytes, false},
+    {"limit", OOM_capacity_bytes, false},
+    {"capacity", OOM_capacity_bytes, false},
+    {"intotal", OOM_capacity_bytes, false},
+    {"used", OOM_FIGURE_COUNT, true},
+    {"used", OOM_FIGURE_COUNT, false},
+    {"inuse", OOM_FIGURE_COUNT, false},
+    {"inuse", OOM_FIGURE_COUNT, true},
+    {"alreadyallocated", OOM_FIGURE_COUNT, false},
+};
+
+static bool is_small_word(const struct oom_text *text, size_t at, const char *word)
 {
-    if (hexadecimal_find(text, from, to, figure))
+    for (; *word != '\0'; word++, at++)
+        if (at >= text->length || tolower((unsigned char)text->bytes[at]) != *word)
+            return false;
+    return true;
+}
+
+/* What the size in [at, end) is of, by the words beside it. */
+static enum oom_figure_at size_of(const struct oom_text *text, size_t at, size_t end)
+{
+    size_t before = at;
+    while (before > 0 && strchr(":=(", text->bytes[before - 1]) != NULL && text->bytes[before - 1] != '\0')
+        before--;
+    while (end < text->length && strchr("()", text->bytes[end]) != NULL && text->bytes[end] != '\0')
+        end++;
+    for (size_t i = 0; i < COUNT(size_words); i++) {
+        size_t length = strlen(size_words[i].word);
+        if (size_words[i].is_before && before >= length && is_small_word(text, before - length, size_words[i].word))
+            return size_words[i].figure;
+        if (!size_words[i].is_before && is_small_word(text, end, size_words[i].word) &&
+            !is_small_word(text, end + length, "memory"))
+            return size_words[i].figure;
+    }
+    return OOM_needed_bytes;
+}
+
+/* The sizes with a unit in [from, to), and numbers of bytes of five digits and more: of each kind the first. */
+static void sizes_find(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figures)
+{
+    if (hexadecimal_find(text, from, to, &figures[OOM_needed_bytes]))
         return;
     for (size_t at = from; at < to; at++) {
         struct oom_figure found;
@@ -230,11 +321,14 @@ static void size_find(const struct oom_text *text, size_t from, size_t to, struc
         bool is_begin = isdigit((unsigned char)text->bytes[at]) &&
                         (at == 0 || !(isalnum((unsigned char)text->bytes[at - 1]) &&
                                       text->raw_of[at] == text->raw_of[at - 1] + 1)) &&
-                        (at == 0 || strchr("._-:/0123456789", text->bytes[at - 1]) == NULL);
+                        (at == 0 || strchr("._-:/0123456789", text->bytes[at - 1]) == NULL ||
+                         text->raw_of[at] > text->raw_of[at - 1] + 1);
         if (!is_begin || !oom_cursor_take_size(text, &end, &found) || !found.is_known || end > to || found.value < 1024)
             continue;
-        *figure = found;
-        return;
+        enum oom_figure_at figure = size_of(text, at, end);
+        if (figure < OOM_FIGURE_COUNT && !figures[figure].is_known)
+            figures[figure] = found;
+        at = end - 1;
     }
 }
 
@@ -277,6 +371,19 @@ static enum oom_family family_with(enum oom_family named, enum oom_family of_sta
     return of_status;
 }
 
+/* What the lines behind the sentence say of its sizes. Returns where to go on. */
+static size_t beside_read(struct oom_reader *reader, size_t at)
+{
+    struct oom_figure figures[OOM_FIGURE_COUNT], *kept = reader->draft.failure.figures;
+    size_t end = at;
+    oom_pattern_figures(&reader->text, &end, OOM_LINE_beside, figures);
+    if (!figures[OOM_needed_bytes].is_known)
+        return at;
+    kept[OOM_needed_bytes] = figures[OOM_needed_bytes];
+    kept[OOM_free_bytes] = figures[OOM_free_bytes];
+    return end > at ? end : at;
+}
+
 static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, size_t line_end, struct str line,
                            const struct oom_status *status)
 {
@@ -290,7 +397,9 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
     bool is_known = family != OOM_FAMILY_unknown_runtime;
     const char *form = status != NULL && family == status->family ? status->form : is_known ? "bare" : "line";
     struct oom_failure *failure = oom_draft_begin(reader, family, form, at, end);
-    size_find(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, &failure->figures[OOM_needed_bytes]);
+    sizes_find(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, failure->figures);
+    if (!failure->figures[OOM_needed_bytes].is_known)
+        line_end = beside_read(reader, line_end);
     bool is_other = family == OOM_FAMILY_other || !is_known;
     if ((is_other || memory == OOM_MEMORY_host) && space_of(memory) != NULL)
         failure->memory_space.text = str_of(space_of(memory));
@@ -317,11 +426,11 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
         return 0;
     uint64_t line_at = text->raw_at + (uint64_t)(line.data - text->raw);
     has_status = has_status && oom_status_read(line, (size_t)(text->raw + raw - line.data), &status) &&
-                 is_of_status(line, &status);
+                 is_of_status(text, line, &status);
     has_lack = has_lack && is_of_error(text, at, line);
     if (has_status && end == at)
         end = oom_text_at(text, raw + status.word.length);
-    if ((!has_status && !has_lack) || reader->tail_at > line_at || oom_read_head_within(reader, end, HEAD_WITHIN))
+    if ((!has_status && !has_lack) || reader->tail_at > line_at || oom_read_head_within(reader, at + 1, HEAD_WITHIN))
         return 0;
     return failure_open(reader, at, end, line_end, line, has_status ? &status : NULL);
 }
