@@ -150,7 +150,8 @@ static size_t process_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, end);
 }
 
-/* "oom_reaper: reaped process 4242 (python), now anon-rss:0kB": what is left of a kill, where its own line is not there. */
+/* "oom_reaper: reaped process 4242 (python), now anon-rss:0kB": what is left of a kill, where its own line is not
+ * there. */
 static size_t reaper_read(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;

@@ -249,8 +249,8 @@ static bool hexadecimal_find(const struct oom_text *text, size_t from, size_t to
     return figure->is_known && at <= to && figure->value >= 1024;
 }
 
-/* Words without white space at a size that say what it is of; OOM_FIGURE_COUNT: neither asked for, nor free, nor all that
- * there is. */
+/* Words without white space at a size that say what it is of; OOM_FIGURE_COUNT: neither asked for, nor free, nor all
+ * that there is. */
 static const struct size_word {
     const char *word;
     enum oom_figure_at figure;

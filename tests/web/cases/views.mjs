@@ -11,7 +11,7 @@ import { idle } from '../harness.mjs';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-export function run({ test, equal, includes, truth, daemon, open, fixtures, root }) {
+export function run({ test, equal, includes, truth, daemon, open, root }) {
   const openDialog = async (page) => {
     await page.keyboard.press('Control+k');
     await page.keyboard.type('>save this view');
