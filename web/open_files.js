@@ -132,8 +132,9 @@ async function lookAtHeld(uploaded, { name, left }, signal) {
     name: fileTotal > 1 ? counted(fileTotal, 'file') : name,
     size_bytes: uploaded.files.reduce((sum, file) => sum + file.size_bytes, 0),
   });
+  const held = heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left });
   return {
-    text: `${heldWords(counts, found, { name, fileTotal, sessionTotal: sessions.length, left })}${notReadWords(notRead)}`,
+    text: `${held}${notReadWords(notRead)}`,
     label: session.failure ? 'Open verdict' : `Open ${nameOf(page)}`,
     link: { tool: page.tool, session: session.id },
   };

@@ -4,141 +4,18 @@
  * computed here from the list of events, in the plainest way. */
 
 import { columnsOf } from './canned.mjs';
-
-const MIB = 1024 ** 2;
-const STEP_PS = 10e9;
-const CAPACITY = 1024 * MIB;
-const BEFORE = 400 * MIB;
-
-/* Events of a loop: `steps` steps of four layers; each leaks 1 MiB. */
-export function makeEvents({ steps = 20, before = BEFORE, scale = 1 } = {}) {
-  const events = [];
-  let used = before;
-  const add = (time, chunk, isAllocation) => {
-    used += isAllocation ? chunk.size : -chunk.size;
-    events.push({ ...chunk, time, isAllocation, used, step: Math.floor((time - STEP_PS) / STEP_PS), event: events.length });
-  };
-  let address = 0x7f0000000000;
-  const chunk = (op, mib, shape, region = 'temp') => {
-    const size = mib * MIB * scale;
-    address += size + (op === 'mul' ? 8 * MIB : 0);
-    return { op, size, requested: size - 16, shape, region, dtype: 'f32', address: address - size };
-  };
-  for (let step = 0; step < steps; step++) {
-    const at = STEP_PS * (step + 1);
-    const held = [];
-    address = 0x7f0000000000 + step * MIB;
-    add(at + 0.5e9, chunk('metrics/append', 1, '[1048576]', 'persist'), true);
-    for (let layer = 0; layer < 4; layer++) {
-      const activation = chunk(layer % 2 ? 'mul' : 'dot_general', 16 + 4 * layer, `[${layer + 1},1024,1024]`);
-      add(at + 1e9 + layer * 1e9, activation, true);
-      held.push(activation);
-    }
-    if (step === 1) add(at + 4.6e9, { op: '', size: 100 * MIB, address: 0x7effff000000, shape: '', region: '', dtype: '' }, false);
-    held.reverse().forEach((activation, layer) => add(at + 5e9 + layer * 1e9, activation, false));
-  }
-  return events;
-}
-
-const point = (event, before) => ({
-  time_ps: event.time,
-  event: event.event,
-  in_use_bytes: event.used,
-  stack_bytes: 0,
-  heap_bytes: event.used,
-  free_bytes: CAPACITY - event.used,
-  fragmentation: 0.1,
-  step: event.step,
-  ...before,
-});
-
-/* Pairs by address: [{allocation | null, free | null}]. */
-function pairsOf(events) {
-  const open = new Map();
-  const pairs = [];
-  for (const event of events) {
-    if (event.isAllocation) {
-      const pair = { allocation: event, free: null };
-      open.set(event.address, pair);
-      pairs.push(pair);
-    } else if (open.has(event.address)) {
-      open.get(event.address).free = event;
-      open.delete(event.address);
-    } else pairs.push({ allocation: null, free: event });
-  }
-  return pairs;
-}
-
-function makePool(memory, host, options = {}) {
-  const events = makeEvents(options);
-  const peak = events.reduce((best, event) => (event.used > best.used ? event : best));
-  const pairs = pairsOf(events);
-  const bounds = Array.from({ length: options.steps ?? 20 }, (_, step) => STEP_PS * (step + 1));
-  return { memory, host, events, peak, pairs, bounds, options };
-}
-
-function summaryOf(pools, hosts, reason, notes = []) {
-  return {
-    reason,
-    hosts: hosts.map((host) => ({
-      ...host,
-      file: `${host.name}.xplane.pb`,
-      error: null,
-      reason,
-      event_count: 100,
-      allocation_count: 50,
-      deallocation_count: 50,
-      pool_count: pools.length,
-      step_count: 20,
-      launch_count: 20,
-      start_ps: Math.min(...pools.map((pool) => pool.events[0].time)),
-      end_ps: Math.max(...pools.map((pool) => pool.events.at(-1).time)),
-      profile_start_unix_ns: null,
-      has_tpu: false,
-      has_gpu: true,
-      program_count: 1,
-      notes,
-    })),
-    pools: pools.map((pool) => ({
-      host: pool.host,
-      host_name: hosts.find(({ host }) => host === pool.host).name,
-      memory: pool.memory,
-      kind: 'device',
-      event_count: pool.events.length,
-      allocation_count: pool.events.filter((event) => event.isAllocation).length,
-      deallocation_count: pool.events.filter((event) => !event.isAllocation).length,
-      never_freed_count: pool.pairs.filter((pair) => !pair.free).length,
-      before_window_count: pool.pairs.filter((pair) => !pair.allocation).length,
-      capacity_bytes: CAPACITY,
-      capacity_source: 'reserved + in use + free of the events',
-      peak: point(pool.peak),
-      peak_largest_free_bytes: Math.floor((CAPACITY - pool.peak.used) * 0.9),
-      ...((is) => ({ is_peak_free_in_pieces: is, is_fragmentation_shown: is }))(pool.peak.used > CAPACITY / 2),
-      lifetime_peak_bytes: pool.peak.used,
-      min_bytes: Math.min(...pool.events.map((event) => event.used)),
-      first_bytes: pool.events[0].used,
-      last_bytes: pool.events.at(-1).used,
-      start_ps: pool.events[0].time,
-      end_ps: pool.events.at(-1).time,
-      has_free: true,
-      free_word: 'free',
-      has_fragmentation: true,
-      has_addresses: true,
-      chain: { link_count: pool.events.length - 1, break_count: 0 },
-      finding: pool.options.finding ?? null,
-      sparkline_bytes: Array.from({ length: 64 }, (_, at) => pool.events[Math.floor((at * pool.events.length) / 64)].used),
-      notes: [],
-    })),
-    spread_bytes: pools.length > 1 ? pools[0].peak.used - pools.at(-1).peak.used : null,
-  };
-}
+import { CAPACITY, MIB, STEP_PS, makePool, point, summaryOf } from './canned_pool.mjs';
 
 function stateAt(pool, time) {
   const at = pool.events.filter((event) => event.time <= time).at(-1);
   return at ?? { ...pool.events[0], time, event: null, used: pool.events[0].used - pool.events[0].size, step: null };
 }
 
-const TEXTS = ['op', 'region', 'dtype', 'shape', 'thread'].map((name) => [name, name[0].toUpperCase() + name.slice(1), null]);
+const TEXTS = ['op', 'region', 'dtype', 'shape', 'thread'].map((name) => [
+  name,
+  name[0].toUpperCase() + name.slice(1),
+  null,
+]);
 const COLUMNS = {
   live: columnsOf([
     ['size', 'Size', 'bytes', 'size_bytes'],
@@ -176,7 +53,9 @@ function timeline(pool, query) {
   const [start, end] = [pool.events[0].time, pool.events.at(-1).time];
   const [from, to] = [number(query, 'from') ?? start, number(query, 'to') ?? end];
   const shown = pool.events.filter((event) => event.time >= from && event.time <= to);
-  const texts = [...new Set(shown.flatMap(({ op, region, dtype, shape }) => [op, region, dtype, shape]))].filter(Boolean);
+  const texts = [...new Set(shown.flatMap(({ op, region, dtype, shape }) => [op, region, dtype, shape]))].filter(
+    Boolean,
+  );
   const index = (name) => shown.map((event) => texts.indexOf(event[name]));
   const columns = shown.map((event) => point(event));
   const column = (name) => columns.map((row) => row[name]);
@@ -193,12 +72,13 @@ function timeline(pool, query) {
     has_fragmentation: true,
     capacity_bytes: CAPACITY,
     before: point(stateAt(pool, from - 1)),
-    columns: Object.fromEntries(
-      [
-        ...['time_ps', 'event', 'stack_bytes', 'heap_bytes', 'free_bytes', 'fragmentation', 'step'].map((name) => [name, column(name)]),
-        ['largest_fragmentation', null],
-      ],
-    ),
+    columns: Object.fromEntries([
+      ...['time_ps', 'event', 'stack_bytes', 'heap_bytes', 'free_bytes', 'fragmentation', 'step'].map((name) => [
+        name,
+        column(name),
+      ]),
+      ['largest_fragmentation', null],
+    ]),
     details: {
       texts,
       activity: shown.map((event) => (event.isAllocation ? 'allocation' : 'deallocation')),
@@ -219,7 +99,12 @@ function timeline(pool, query) {
 function lanes(pool, query) {
   const run = (step) => ({ start_ps: STEP_PS * (step + 1), end_ps: STEP_PS * (step + 2) - 1e9, merged_count: 1 });
   const steps = pool.bounds.map((_, step) => ({ step, name: 'train', step_num: step + 100, ...run(step) }));
-  const launches = pool.bounds.map((_, step) => ({ name: 'jit_train_step', key: 'jit_train_step', program_id: '1', ...run(step) }));
+  const launches = pool.bounds.map((_, step) => ({
+    name: 'jit_train_step',
+    key: 'jit_train_step',
+    program_id: '1',
+    ...run(step),
+  }));
   return {
     from_ps: number(query, 'from'),
     to_ps: number(query, 'to'),
@@ -228,21 +113,38 @@ function lanes(pool, query) {
     step_count: steps.length,
     launch_count: launches.length,
     steps,
-    lanes: [{ name: 'TPU:0', plane: '/device:TPU:0', line: 'XLA Modules', is_inferred: false, launch_count: launches.length, launches }],
+    lanes: [
+      {
+        name: 'TPU:0',
+        plane: '/device:TPU:0',
+        line: 'XLA Modules',
+        is_inferred: false,
+        launch_count: launches.length,
+        launches,
+      },
+    ],
   };
 }
 
 function matches(row, filter) {
   if (filter?.startsWith('key:')) return row.key === filter.slice(4);
-  return !filter || JSON.stringify([row.op, row.shape, row.dtype]).includes(filter.replace(/^op:/, '').replaceAll('"', ''));
+  return (
+    !filter || JSON.stringify([row.op, row.shape, row.dtype]).includes(filter.replace(/^op:/, '').replaceAll('"', ''))
+  );
 }
 
 function live(pool, query) {
   const time = query.get('time') === 'peak' || !query.has('time') ? pool.peak.time : number(query, 'time');
   const state = stateAt(pool, time);
-  const alive = pool.pairs.filter(({ allocation, free }) => allocation && allocation.time <= time && (!free || free.time > time));
+  const alive = pool.pairs.filter(
+    ({ allocation, free }) => allocation && allocation.time <= time && (!free || free.time > time),
+  );
   const isEach = query.get('group') === 'none';
-  const by = isEach ? null : ['same', null].includes(query.get('group')) ? ['op', 'step', 'region', 'dtype', 'shape'] : query.get('group').split(',');
+  const by = isEach
+    ? null
+    : ['same', null].includes(query.get('group'))
+      ? ['op', 'step', 'region', 'dtype', 'shape']
+      : query.get('group').split(',');
   const [a, b] = [number(query, 'a'), number(query, 'b')];
   const groups = new Map();
   const at = (event, key) => {
@@ -253,7 +155,9 @@ function live(pool, query) {
         size_bytes: 0,
         requested_bytes: 0,
         count: 0,
-        ...Object.fromEntries(['op', 'step', 'region', 'dtype', 'shape'].map((name) => [name, names.includes(name) ? event[name] : null])),
+        ...Object.fromEntries(
+          ['op', 'step', 'region', 'dtype', 'shape'].map((name) => [name, names.includes(name) ? event[name] : null]),
+        ),
         thread: null,
         address: null,
         event: event.event,
@@ -276,10 +180,14 @@ function live(pool, query) {
   if (a != null)
     for (const { allocation, free } of pool.pairs.filter((pair) => pair.allocation)) {
       const row = at(allocation, keyOf(allocation));
-      if (allocation.time > a && allocation.time <= b) Object.assign(row, { born_bytes: row.born_bytes + allocation.size, born_count: row.born_count + 1 });
-      if (free && free.time > a && free.time <= b) Object.assign(row, { died_bytes: row.died_bytes + free.size, died_count: row.died_count + 1 });
+      if (allocation.time > a && allocation.time <= b)
+        Object.assign(row, { born_bytes: row.born_bytes + allocation.size, born_count: row.born_count + 1 });
+      if (free && free.time > a && free.time <= b)
+        Object.assign(row, { died_bytes: row.died_bytes + free.size, died_count: row.died_count + 1 });
     }
-  const all = [...groups.values()].filter((row) => row.size_bytes || row.born_bytes || row.died_bytes).sort((x, y) => y.size_bytes - x.size_bytes);
+  const all = [...groups.values()]
+    .filter((row) => row.size_bytes || row.born_bytes || row.died_bytes)
+    .sort((x, y) => y.size_bytes - x.size_bytes);
   const rows = all.filter((row) => matches(row, query.get('filter')));
   const sum = (list) => list.reduce((total, row) => total + row.size_bytes, 0);
   const before = state.used - sum(all);
@@ -299,15 +207,18 @@ function live(pool, query) {
     rows_bytes: sum(all),
     total_bytes: sum(all) + before,
     matches_curve: true,
-    between: a == null ? null : {
-      a_ps: a,
-      b_ps: b,
-      born_bytes: all.reduce((total, row) => total + row.born_bytes, 0),
-      born_count: all.reduce((total, row) => total + row.born_count, 0),
-      died_bytes: all.reduce((total, row) => total + row.died_bytes, 0),
-      died_count: all.reduce((total, row) => total + row.died_count, 0),
-      in_use_difference_bytes: stateAt(pool, b).used - stateAt(pool, a).used,
-    },
+    between:
+      a == null
+        ? null
+        : {
+            a_ps: a,
+            b_ps: b,
+            born_bytes: all.reduce((total, row) => total + row.born_bytes, 0),
+            born_count: all.reduce((total, row) => total + row.born_count, 0),
+            died_bytes: all.reduce((total, row) => total + row.died_bytes, 0),
+            died_count: all.reduce((total, row) => total + row.died_count, 0),
+            in_use_difference_bytes: stateAt(pool, b).used - stateAt(pool, a).used,
+          },
   };
 }
 
@@ -335,7 +246,14 @@ function events(pool, query) {
   }));
   const kept = rows.filter((row) => matches(row, query.get('filter')));
   const offset = number(query, 'offset') ?? 0;
-  return { total_count: rows.length, matched_count: kept.length, matched_bytes: 0, offset, columns: COLUMNS.events, rows: kept.slice(offset, offset + 100) };
+  return {
+    total_count: rows.length,
+    matched_count: kept.length,
+    matched_bytes: 0,
+    offset,
+    columns: COLUMNS.events,
+    rows: kept.slice(offset, offset + 100),
+  };
 }
 
 function event(pool, query) {
@@ -361,7 +279,11 @@ function event(pool, query) {
       follows_chain: true,
     };
   const partner = pair.allocation === found ? pair.free : pair.allocation;
-  return { event: shown(found), partner: shown(partner), relation: partner ? 'pair' : found.isAllocation ? 'never_freed' : 'before_window' };
+  return {
+    event: shown(found),
+    partner: shown(partner),
+    relation: partner ? 'pair' : found.isAllocation ? 'never_freed' : 'before_window',
+  };
 }
 
 function growth(pool) {
@@ -383,8 +305,15 @@ function growth(pool) {
       sparkline_bytes: bytes,
     };
   };
-  const aliveAt = (time, op) => pool.pairs.filter(({ allocation, free }) => allocation?.op === op && allocation.time <= time && (!free || free.time > time));
-  const of = (op) => series(values((time) => aliveAt(time, op).reduce((sum, pair) => sum + pair.allocation.size, 0)), values((time) => aliveAt(time, op).length));
+  const aliveAt = (time, op) =>
+    pool.pairs.filter(
+      ({ allocation, free }) => allocation?.op === op && allocation.time <= time && (!free || free.time > time),
+    );
+  const of = (op) =>
+    series(
+      values((time) => aliveAt(time, op).reduce((sum, pair) => sum + pair.allocation.size, 0)),
+      values((time) => aliveAt(time, op).length),
+    );
   return {
     host: pool.host,
     memory: pool.memory,
@@ -392,12 +321,17 @@ function growth(pool) {
     reason: null,
     boundary_count: pool.bounds.length,
     boundaries: { step: pool.bounds.map((_, at) => at), time_ps: pool.bounds },
-    whole: series(values((time) => stateAt(pool, time).used), values(() => 1)),
+    whole: series(
+      values((time) => stateAt(pool, time).used),
+      values(() => 1),
+    ),
     total_count: 1,
     matched_count: 1,
     offset: 0,
     columns: COLUMNS.growth,
-    rows: [{ ...of('metrics/append'), key: 'g:metrics/append', op: 'metrics/append', dtype: 'f32', shape: '[1048576]' }],
+    rows: [
+      { ...of('metrics/append'), key: 'g:metrics/append', op: 'metrics/append', dtype: 'f32', shape: '[1048576]' },
+    ],
   };
 }
 
@@ -468,13 +402,38 @@ function fragmentation(pool) {
       largest_free_bytes: largest,
       failed_request_bytes: free.map(() => null),
     },
-    worst: { time_ps: pool.events[0].time, event: 0, free_bytes: free[0], fragmentation: 0.1, largest_free_bytes: largest[0] },
+    worst: {
+      time_ps: pool.events[0].time,
+      event: 0,
+      free_bytes: free[0],
+      fragmentation: 0.1,
+      largest_free_bytes: largest[0],
+    },
     largest_request: { event: 3, time_ps: pool.events[3].time, size_bytes: 28 * MIB, op: 'mul' },
     failing_ps: 0,
   };
 }
 
-const VIEWS = { timeline, lanes, live, events, event, growth, addresses, fragmentation, holes: ({ memory }) => ({ memory, time_ps: 0, event: 0, reason: null, failure: null, finding: null, pin_count: 0, pins: [] }) };
+const VIEWS = {
+  timeline,
+  lanes,
+  live,
+  events,
+  event,
+  growth,
+  addresses,
+  fragmentation,
+  holes: ({ memory }) => ({
+    memory,
+    time_ps: 0,
+    event: 0,
+    reason: null,
+    failure: null,
+    finding: null,
+    pin_count: 0,
+    pins: [],
+  }),
+};
 
 /* An `intercept` for makeWorld of canned.mjs. change: {reason, finding, notes, more: memory ids besides the two}. */
 export function profileAnswers(change = {}) {
@@ -484,16 +443,29 @@ export function profileAnswers(change = {}) {
     : [
         makePool('GPU_0_bfc', hosts[0].host, { finding: change.finding, steps: change.steps }),
         makePool('GPU_1_bfc', hosts[0].host, { before: 300 * MIB }),
-        ...Array.from({ length: change.more ?? 0 }, (_, at) => makePool(`GPU_${at + 2}_bfc`, hosts[0].host, { before: 300 * MIB })),
+        ...Array.from({ length: change.more ?? 0 }, (_, at) =>
+          makePool(`GPU_${at + 2}_bfc`, hosts[0].host, { before: 300 * MIB }),
+        ),
       ];
   return (parts, query) => {
     if (parts[0] !== 'memory_profile') return null;
     const pool = pools.find((each) => each.memory === query.get('memory')) ?? pools[0];
-    const data = parts[1] === 'summary' ? summaryOf(pools, hosts, change.reason ?? null, change.notes) : VIEWS[parts[1]]?.(pool, query);
+    const data =
+      parts[1] === 'summary'
+        ? summaryOf(pools, hosts, change.reason ?? null, change.notes)
+        : VIEWS[parts[1]]?.(pool, query);
     if (!data)
       return {
         status: 404,
-        json: { type: 'about:blank', title: 'Not found', status: 404, detail: 'no such event', code: 'notfound', file: null, offset_bytes: null },
+        json: {
+          type: 'about:blank',
+          title: 'Not found',
+          status: 404,
+          detail: 'no such event',
+          code: 'notfound',
+          file: null,
+          offset_bytes: null,
+        },
       };
     return { json: { tool: 'memory_profile', view: parts[1], params: {}, notes: [], data } };
   };

@@ -8,11 +8,13 @@ export const MAIN_WALKS = {
     'each session has its worst figure',
     'the demo fits no v5e',
     'filter and order stand in the URL',
+    'a bare address opens the newest',
+    'a new session is announced',
+  ],
+  home_pasted: [
     'a text dropped or pasted is named',
     'the verdict of a pasted text and a dropped profile',
-    'a bare address opens the newest',
     'a text typed into the box',
-    'a new session is announced',
   ],
   live: ['the page of a run follows'],
   export: ['the file shows the module'],
@@ -80,14 +82,9 @@ export const MAIN_WALKS = {
   /* an error text, and what is dropped */
   blocks: ['a session without an error text has', 'two pieces of advice are ticked'],
   oom_screen: ['the answer, one bar and what makes it fit are on the first screen of 1280'],
-  oom: [
-    'one buffer larger than the memory',
-    'enough is free, but in pieces',
-    'the parts of a report add up',
-    'figures and text light each other',
-    'without any text the field comes first',
-    'the verdict of a dump leads to its program',
-  ],
+  oom: ['one buffer larger than the memory', 'enough is free, but in pieces', 'without any text the field comes first'],
+  oom_report: ['the parts of a report add up', 'figures and text light each other'],
+  oom_plan: ['the verdict of a dump leads to its program'],
   dropped: [
     'the files of a dump open',
     'one HLO file opens',

@@ -245,9 +245,8 @@ function paintOf(name, ink, defs) {
       ([share, colour]) => `<stop${attributes({ offset: String(share), ...paintOf('stop-color', colour, defs) })}/>`,
     );
     const [[x1, y1], [x2, y2]] = [ink.from, ink.to];
-    defs.push(
-      `<linearGradient${attributes({ id, gradientUnits: 'userSpaceOnUse', x1, y1, x2, y2 })}>${stops.join('')}</linearGradient>`,
-    );
+    const placed = attributes({ id, gradientUnits: 'userSpaceOnUse', x1, y1, x2, y2 });
+    defs.push(`<linearGradient${placed}>${stops.join('')}</linearGradient>`);
     return { [name]: `url(#${id})` };
   }
   const match = /^#([0-9a-f]{6})([0-9a-f]{2})$/i.exec(ink);

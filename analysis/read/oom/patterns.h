@@ -7,9 +7,9 @@
  * bytes; {device} digits, {memory_space} a word, {module} all up to a quote, {chip} as in "0x1x0_HBM0", a device and
  * its memory. {a|b} is one of these words, {a|} this word. {..N} goes on to the letters behind it, or to where the
  * placeholder behind it fits, at most N bytes on; {#N} to a digit, over at most N bytes that are no comma. {$} is the
- * end of a line. [ ] holds what may be missing. So does < >, which is looked for from where the first of a row of them stands, in any order; what comes next
- * stands behind the furthest. All else means itself. A sentence begins with what it is known by, and reaches no further
- * than where that stands again. */
+ * end of a line. [ ] holds what may be missing. So does < >, which is looked for from where the first of a row of them
+ * stands, in any order; what comes next stands behind the furthest. All else means itself. A sentence begins with what
+ * it is known by, and reaches no further than where that stands again. */
 #pragma once
 
 #include "read/oom/draft.h"

@@ -63,8 +63,8 @@ static const char *const needles[] = {
     "clFin", "penCL", "zeMem", "urUSM", "vkQue", "vkCre", "VkRes", "07000E", "07000e", "aclrt", "aclnn", "nrt_l",
     "nrt_t", "cuCtx", "cuMod", "cuLau", "BLAS e", "DA err", "NOMEM", " VRAM", "NoMem", "cublas", "g file", "r 1816",
     "abrup", "NvMap", "ns nul", "(OOM)", "oom_s", "oom_a", "pears to", "ernel crashed", "xpectedly ter",
-    "Buffer siz", "Buffer bin", "Binding si", "by signal 9", "o 137", "tus -9", "heap sp", "tch size f", "Impossible", "block of siz",
-    "to free", "workers died", "Error 137", "InPaged", " MEM usa", "oom_r",
+    "Buffer siz", "Buffer bin", "Binding si", "by signal 9", "o 137", "tus -9", "heap sp", "tch size f", "Impossible",
+    "block of siz", "to free", "workers died", "Error 137", "InPaged", " MEM usa", "oom_r",
     "or only one", "f signal 9", "CODE: 9", "l KILL", "l swap u",
     "killing", "w virt", "TaskOO", "F_ME+", "AllocF", "lAlloc", "p exha",
 };

@@ -78,9 +78,8 @@ const builds = [['new', options.binary], ...(options.old ? [['old', options.old]
 const daemons = [];
 for (const [name, binary] of builds) daemons.push([name, await startDaemon(binary, ['--demo'])]);
 const browser = await launchBrowser();
-console.log(
-  `${'page'.padEnd(28)} ${builds.map(([name]) => `${name}: requests, ms`.padStart(20)).join(' ')}${options.old ? '  ratio' : ''}`,
-);
+const heads = builds.map(([name]) => `${name}: requests, ms`.padStart(20)).join(' ');
+console.log(`${'page'.padEnd(28)} ${heads}${options.old ? '  ratio' : ''}`);
 for (const [tool, kind, selector] of PAGES) {
   const found = new Map();
   for (let run = 0; run < Number(options.runs); run++)

@@ -31,7 +31,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
-  test('two pieces of advice are ticked: the URL has them, they are predicted together, the drawer shows the same', async () => {
+  test('two pieces of advice are ticked: the URL has them, they are predicted together, as in the drawer', async () => {
     const page = await open(`${await daemon('--demo')}?tool=oom`);
     const piece = (word) => page.locator('.advice', { hasText: word });
     const ticked = () => new URL(page.url()).searchParams.getAll('whatif');

@@ -60,10 +60,10 @@ export function run({ test, equal, truth, daemon, open, fixtures }) {
     folders.push(mkdtempSync(join(tmpdir(), 'memviewd-capture-')));
     return folders.at(-1);
   }
-  const home = async (traces, ...addresses) =>
-    open(
-      `${await daemon(`--capture-logdir=${traces}`, ...addresses.map((each) => `--capture=${each}`), join(fixtures, 'dumps'))}?tool=home`,
-    );
+  const home = async (traces, ...addresses) => {
+    const named = addresses.map((each) => `--capture=${each}`);
+    return open(`${await daemon(`--capture-logdir=${traces}`, ...named, join(fixtures, 'dumps'))}?tool=home`);
+  };
   const act = (page) => page.locator('.home-capture button', { hasText: 'Capture' });
   const said = (page) => page.locator('.home-capture-said');
 

@@ -225,7 +225,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     return open(`${base}?tool=compare&a=${of('memory1.prof')}&b=${of('memory9.prof')}${query}`, how);
   }
 
-  test('two device profiles: the sentence, the way from A to B, kinds, and call sites that open to their stacks', async () => {
+  test('two device profiles: the sentence, the way from A to B, kinds, call sites that open to stacks', async () => {
     const page = await openProfiles();
     includes(
       await text(page, 'h1'),
@@ -266,7 +266,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     includes(await text(page, 'h1'), '+1.68 MiB from memory1.prof');
   });
 
-  test('of a session of device profiles the first and the last are compared, and another is chosen by name', async () => {
+  test('of a session of device profiles the first and last are compared, another is chosen by name', async () => {
     const base = await served();
     const { memprof: session } = await ids(base);
     const page = await open(`${base}?tool=compare&session=${session}`);

@@ -12,10 +12,17 @@ const PROGRAM = 'module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.g
 export function run({ test, includes, equal, truth, daemon, open, binary, fixtures }) {
   const folder = join(fixtures, FOLDER);
   const library = join(dirname(binary), 'confirm', 'standin.so');
-  const openWith = async (word, query, topology = '--topology=v5e:2x2') =>
-    open(
-      `${await daemon(`MEMVIEWD_STANDIN=${word}`, `MEMVIEWD_STANDIN_DUMP=${join(folder, PROGRAM)}`, `LD_LIBRARY_PATH=${dirname(join(folder, PROGRAM))}`, `--libtpu=${library}`, ...[topology].filter(Boolean), folder)}?tool=memory_viewer&drawer=whatif${query}`,
+  const openWith = async (word, query, topology = '--topology=v5e:2x2') => {
+    const url = await daemon(
+      `MEMVIEWD_STANDIN=${word}`,
+      `MEMVIEWD_STANDIN_DUMP=${join(folder, PROGRAM)}`,
+      `LD_LIBRARY_PATH=${folder}`,
+      `--libtpu=${library}`,
+      ...[topology].filter(Boolean),
+      folder,
     );
+    return open(`${url}?tool=memory_viewer&drawer=whatif${query}`);
+  };
   const act = (page) => page.locator(`${DRAWER} button`, { hasText: 'Confirm with the compiler' });
   const said = (page) => page.locator(`${DRAWER} .whatif-confirm`);
 

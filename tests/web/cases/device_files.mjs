@@ -314,7 +314,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
     });
   });
 
-  test('the text of a file stands beside its figures where --source-root allows, else a reason and the lines', async () => {
+  test('the text of a file is beside its figures where --source-root allows, else a reason and lines', async () => {
     const program = Array.from({ length: 12 }, (_, at) => `line_${at + 1} = "<b>${at + 1}</b>"`).join('\n');
     await serve(
       ['memory.prof'],

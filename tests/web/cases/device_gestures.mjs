@@ -28,7 +28,7 @@ async function frameAt(page, share, row) {
 }
 
 export function run({ test, equal, includes, truth, daemon, open, shared, fixtures }) {
-  test('callers and callees are two flame graphs below the lists, and a click on a caller makes it the middle', async () => {
+  test('callers and callees are two flame graphs below the lists; a click on a caller centres it', async () => {
     const page = await open(place(await daemon('--demo'), '&view=callers&pin=f:f00000000001'), { canned: answers() });
     equal(await page.locator('.callers-flames .flame-part h3').allInnerTexts(), [
       'Callers, the nearest below',

@@ -135,7 +135,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await openWorld({
       space: {
         replay_error:
-          'Buffer 17855 in event 20113 of heap trace 0: it is freed twice; the curve ends there, totals and sizes hold.',
+          'Buffer 17855 in event 20113 of heap trace 0: it is freed twice; the curve ends there, ' +
+          'totals and sizes hold.',
       },
     });
     includes(
@@ -312,8 +313,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const page = await openWorld({ intercept: () => ({ status: 401, json: denied }) }, { allow: /401/ });
     includes(
       await text(page, '.banner'),
-      'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from its ' +
-        'file to the address.',
+      'This daemon requires a token. Open the link that it printed at start, or append #token= and the token from ' +
+        'its file to the address.',
     );
     await page.finish();
   });

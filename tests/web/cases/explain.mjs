@@ -36,7 +36,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
-  test('figures of the window and of the marks open a sum that balances; every panel explains itself by its menu', async () => {
+  test('figures of the window and of the marks open a sum that balances; each panel explains itself', async () => {
     const page = await open(`${await daemon('--demo')}?sel=101-376&a=100&b=376`);
     for (const [selector, title] of [
       ['.window-line:not(.marks-line) .explained', 'The selected window'],
@@ -172,7 +172,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
-  test('what the tooltip names is explained by i: a bar, several drawn as one, a step of the curve, a place of the map', async () => {
+  test('what the tooltip names is explained by i: a bar, bars drawn as one, a step, a place of the map', async () => {
     const page = await open(await daemon('--demo'));
     const over = async (selector, x, y) => {
       await page.mouse.move(...(await placeOn(page, selector, x, y)));

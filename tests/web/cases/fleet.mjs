@@ -37,8 +37,8 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     const page = await open(await at(), { width: 1440, height: 900 });
     equal(
       await text(page, 'h1'),
-      '1 job is over capacity: over (20.00 GiB of 15.75 GiB). 1 regression in 4 jobs: bert: jit_train_step needs 3.00 ' +
-        'GiB more since c12. 1 grows towards the capacity: grows (in about 10 days).',
+      '1 job is over capacity: over (20.00 GiB of 15.75 GiB). 1 regression in 4 jobs: bert: jit_train_step needs ' +
+        '3.00 GiB more since c12. 1 grows towards the capacity: grows (in about 10 days).',
     );
     equal(await page.locator('.panel-fleet .legend li').allInnerTexts(), ['over', 'grows', 'bert', 't5']);
     includes(

@@ -164,7 +164,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
-  test('at 1440 the picture has the width; the pane opens over it with a pin, and as a column by its edge', async () => {
+  test('at 1440 the picture has the width; the pane opens over it with a pin, as a column by its edge', async () => {
     const page = await open(`${await daemon('--demo')}?tool=memory_viewer`);
     const width = async () => Math.round((await page.locator('.panel-curve').boundingBox()).width);
     const whole = await width();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * home.mjs: what was found, with its worst figure; files that are dropped and texts that are pasted. */
+ * home.mjs: what was found, with its worst figure. */
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,15 +33,22 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('each session has its worst figure, its share of the capacity and a word', async () => {
     const page = await open(`${await dumps()}?tool=home`);
-    const rows = await page.locator('.home-grid tbody tr').evaluateAll((lines) =>
-      lines.map((line) => ['h-name', 'h-largest', 'h-share',
-          'h-verdict'].map((name) => line.querySelector(`.${name}`).innerText.trim())),
-    );
+    const rows = await page
+      .locator('.home-grid tbody tr')
+      .evaluateAll((lines) =>
+        lines.map((line) =>
+          ['h-name', 'h-largest', 'h-share', 'h-verdict'].map((name) =>
+            line.querySelector(`.${name}`).innerText.trim(),
+          ),
+        ),
+      );
     const row = (name) => rows.find(([each]) => each.startsWith(name));
     equal(row('d-tile'), ['d-tile-padding', '520.25', '3,303 %', 'over']);
     equal(row('seed'), ['seed-matmul-327680', '300.00', '1,905 %', 'over']);
-    const tick = await page.locator('tr', { hasText: 'd-tile' }).locator('.share-tick')
-        .evaluate((node) => parseFloat(node.style.left));
+    const tick = await page
+      .locator('tr', { hasText: 'd-tile' })
+      .locator('.share-tick')
+      .evaluate((node) => parseFloat(node.style.left));
     truth(Math.abs(tick - 100 / 33.03) < 0.05, `the tick of the capacity stands at ${tick} %`);
     equal(await text(page, '.home-tally'), ''); // the first line says it
     includes(await text(page, 'h1'), '4 of 4 sessions are over; the latest: d-tile-padding by 504.50 GiB.');
@@ -51,7 +58,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   /* As the README of the programs says: the largest part of either peak is what the backward pass waits for. */
   test('each session says whose memory most of its peak is, once somebody looks at it', async () => {
-    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'programs')}`, join(fixtures, 'memprof'))}?tool=home`);
+    const page = await open(
+      `${await daemon(`--logdir=${join(fixtures, 'programs')}`, join(fixtures, 'memprof'))}?tool=home`,
+    );
     const most = (name) => page.locator('tr', { hasText: name }).locator('.h-most');
     await page.waitForFunction(() => document.querySelectorAll('.h-most .swatch').length === 2);
     equal((await most('z-base').innerText()).trim(), 'saved activations 42 %');
@@ -95,39 +104,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await page.finish();
   });
 
-  test('a text dropped or pasted is named before the view is left', async () => {
-    for (const kind of ['drop', 'paste']) {
-      const page = await open(await daemon('--demo'));
-      const url = page.url();
-      const title = await text(page, 'h1');
-      await give(page, kind, 'job.log', oomText());
-      await banner(page, 'This looks like a TPU compile-time OOM');
-      equal(page.url(), url, 'the view was left');
-      equal(await text(page, 'h1'), title);
-      await page.finish();
-    }
-  });
-
-  test('the verdict of a pasted text and a dropped profile are opened only when asked', async () => {
-    const page = await open(await daemon('--demo'));
-    await give(page, 'paste', '', oomText());
-    await banner(page, 'TPU compile-time OOM');
-    await page.locator('.banner button', { hasText: 'Open verdict' }).click();
-    await page.waitForURL(/tool=oom&local=/);
-    await idle(page);
-    includes(await text(page, 'h1'), 'TPU compile-time OOM');
-    await page.goBack();
-    await idle(page);
-    includes(await text(page, 'h1'), '33.49 GiB');
-    await give(page, 'drop', 'memory9.prof', readFileSync(join(fixtures, 'memprof/memory9.prof')));
-    await banner(page, 'memory9.prof is a device profile');
-    await page.locator('.banner button', { hasText: 'Open profile' }).click();
-    await page.waitForURL(/tool=device_memory&local=/);
-    await idle(page);
-    includes(await text(page, 'h1'), '9.35 MiB');
-    await page.finish();
-  });
-
   test('a bare address opens the newest thing with an answer, Home without any', async () => {
     const bare = async (...options) => open(await daemon(...options), { isBare: true });
     const failed = await bare('--demo');
@@ -147,8 +123,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     rmSync(folder, { recursive: true });
   });
 
-  test('a bare address and Home mean the same newest session; one that is damaged inside leads with no figure',
-      async () => {
+  test('a bare address and Home mean the same newest session; a damaged one leads with no figure', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-newest-'));
     const dump = 'seed-matmul-327680';
     const add = (name, from, seconds) => {
@@ -184,20 +159,29 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
       truth(cell.width >= 100, `the name is ${cell.width} px wide in ${width}`);
       const row = await page.locator('.home-grid tbody tr').first().boundingBox();
       truth(width < 600 || row.height <= 72, `a row is ${row.height} px high in ${width}`);
-      const isWhole = await page.locator('.home-grid tbody .h-found').first().evaluate((node) => {
-        node.textContent = 'XLA dump, 1,000 modules, memory events, error text';
-        return node.scrollWidth <= node.clientWidth;
-      });
+      const isWhole = await page
+        .locator('.home-grid tbody .h-found')
+        .first()
+        .evaluate((node) => {
+          node.textContent = 'XLA dump, 1,000 modules, memory events, error text';
+          return node.scrollWidth <= node.clientWidth;
+        });
       truth(isWhole, `what was found is cut in ${width}`);
-      truth(await page.locator('.home-grid tbody tr', { hasText: 'seed' }).locator('.h-most')
-          .isVisible(), `whose memory it is stands nowhere in ${width}`);
+      truth(
+        await page.locator('.home-grid tbody tr', { hasText: 'seed' }).locator('.h-most').isVisible(),
+        `whose memory it is stands nowhere in ${width}`,
+      );
     }
     await page.setViewportSize({ width: 1280, height: 800 });
-    truth(!(await page.locator('.home-grid .h-hosts').first().isVisible()),
-        'a column stands where no session has a host');
+    truth(
+      !(await page.locator('.home-grid .h-hosts').first().isVisible()),
+      'a column stands where no session has a host',
+    );
     const found = await page.locator('.home-grid tbody .h-found').first().boundingBox();
-    const href = await page.evaluate(([x, y]) => document.elementFromPoint(x, y).closest('a')?.href ?? '',
-        [found.x + 8, found.y + 8]);
+    const href = await page.evaluate(
+      ([x, y]) => document.elementFromPoint(x, y).closest('a')?.href ?? '',
+      [found.x + 8, found.y + 8],
+    );
     includes(href, 'session=');
     const head = await page.locator('.home-grid th.h-share').boundingBox();
     await page.mouse.click(head.x + head.width - 6, head.y + head.height / 2);
@@ -256,8 +240,13 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('every session of a long list gets its figures, and they can be sorted by them', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-long-'));
-    const hlo = (name) => join(fixtures, 'dumps', name,
-        readdirSync(join(fixtures, 'dumps', name)).find((each) => each.endsWith('after_optimizations.hlo.pb')));
+    const hlo = (name) =>
+      join(
+        fixtures,
+        'dumps',
+        name,
+        readdirSync(join(fixtures, 'dumps', name)).find((each) => each.endsWith('after_optimizations.hlo.pb')),
+      );
     const add = (name, from, atMs) => {
       mkdirSync(join(folder, name));
       const to = join(folder, name, 'module_0001.jit_f.after_optimizations.hlo.pb');
@@ -304,11 +293,17 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await idle(page);
     const after = await names();
     truth(before[0] !== after[0], 'the order as found is that of the shares: nothing was tried');
-    equal(after.map((name) => name.split('-')[0]), ['d', 'seed', ...after.slice(2).map((name) => name.split('-')[0])]);
+    equal(
+      after.map((name) => name.split('-')[0]),
+      ['d', 'seed', ...after.slice(2).map((name) => name.split('-')[0])],
+    );
     const again = await open(`${base}?tool=home&sort=share`, { isMeasured: true });
     await again.waitForSelector('.home-grid tbody tr:nth-child(4)');
-    equal((await again.locator('.home-grid .h-name a').allInnerTexts())[0], after[0],
-        'the list of sessions says what is known by now');
+    equal(
+      (await again.locator('.home-grid .h-name a').allInnerTexts())[0],
+      after[0],
+      'the list of sessions says what is known by now',
+    );
     await again.finish();
     await page.finish();
     rmSync(folder, { recursive: true });
@@ -342,7 +337,9 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
   });
 
   test('profiles and texts say what their figures are, too', async () => {
-    const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`, `--logdir=${join(fixtures, 'oom')}`)}?tool=home`);
+    const page = await open(
+      `${await daemon(`--logdir=${join(fixtures, 'memprof')}`, `--logdir=${join(fixtures, 'oom')}`)}?tool=home`,
+    );
     await page.waitForFunction(() => !document.querySelector('.home-head').innerText.includes('not read yet'));
     await page.locator('tr', { hasText: 'memprof' }).locator('.h-largest button').click();
     includes(await text(page, 'dialog.explain'), 'live arrays and code in memory9.prof');
@@ -373,86 +370,11 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
 
   test('a page that no session has anything for says so above Home', async () => {
     const page = await open(`${await daemon(`--logdir=${join(fixtures, 'memprof')}`)}?tool=memory_viewer`);
-    includes(await text(page, '.banner-text'), 'No session here has anything for the Memory Viewer; showing what was ' +
-        'found.');
+    includes(
+      await text(page, '.banner-text'),
+      'No session here has anything for the Memory Viewer; showing what was ' + 'found.',
+    );
     includes(await text(page, 'h1'), 'Newest: memprof');
-    await page.finish();
-  });
-
-  test('what the daemon forgot of what was dropped is asked for once', async () => {
-    const own = await startDaemon(binary, ['--demo']);
-    let again = null;
-    try {
-      const page = await open(`${own.url}?tool=home`, { allow: /404|Failed to load/ });
-      await give(page, 'drop', 'host0.xplane.pb.gz',
-          readFileSync(join(fixtures, 'logdir/tpu/plugins/profile/small/host0.xplane.pb.gz')));
-      await banner(page, 'is a profiler trace');
-      await page.reload();
-      await page.waitForSelector('.home-dropped tbody tr');
-      await own.stop();
-      again = await startDaemon(binary, ['--demo'], Number(new URL(own.url).port));
-      const asked = [];
-      page.on('request', (request) => /\buploads\//.test(decodeURIComponent(request.url())) &&
-          asked.push(request.url()));
-      for (const wanted of [1, 1]) {
-        await page.reload();
-        await page.waitForSelector('.home-grid tbody tr');
-        equal(asked.length, wanted);
-      }
-      equal(await page.locator('.home-dropped').count(), 0);
-      await page.finish();
-    } finally {
-      await own.stop();
-      await again?.stop();
-    }
-  });
-
-  test('what the browser may not read of a dropped folder is named, the rest is taken', async () => {
-    const page = await open(await daemon('--demo'));
-    await page.evaluate((bytes) => {
-      const entry = (name, more) => ({ name, fullPath: `/run/${name}`, isFile: true, isDirectory: false, ...more });
-      const folder = (name, inside) => {
-        const pieces = [inside, []];
-        const readEntries = (done, failed) => (inside
-            ? done(pieces.shift()) : failed(new DOMException('no', 'NotReadableError')));
-        return entry(name, { isFile: false, isDirectory: true, createReader: () => ({ readEntries }) });
-      };
-      const good = entry('memory9.prof', { file: (done) => done(new File([Uint8Array.from(bytes)], 'memory9.prof')) });
-      const refused = entry('memory1.prof',
-          { file: (_, failed) => failed(new DOMException('no', 'NotReadableError')) });
-      const top = folder('run', [refused, folder('locked', null), good]);
-      const drop = new Event('drop', { bubbles: true, cancelable: true });
-      drop.dataTransfer = { types: ['Files'], items: [{ webkitGetAsEntry: () => top }], files: [] };
-      document.body.dispatchEvent(drop);
-    }, [...readFileSync(join(fixtures, 'memprof/memory9.prof'))]);
-    await banner(page, 'memory9.prof is a device profile');
-    includes(await text(page, '.banner-text'), 'The browser may not read run/memory1.prof, run/locked.');
-    await page.finish();
-  });
-
-  test('a text typed into the box does the same by keys alone', async () => {
-    const page = await open(`${await daemon('--demo')}?tool=home`);
-    await page.locator('.open-files button').focus();
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('.files-text');
-    await page.keyboard.insertText(oomText().toString());
-    await page.keyboard.press('Control+Enter');
-    await banner(page, 'This looks like a TPU compile-time OOM');
-    equal(await page.locator('dialog').count(), 0);
-    await page.finish();
-  });
-
-  test('what was pasted into a field is not taken', async () => {
-    const page = await open(`${await dumps()}?tool=home`);
-    await page.locator('.home-filter').focus();
-    await page.evaluate(() => {
-      const data = new DataTransfer();
-      data.setData('text/plain', 'RESOURCE_EXHAUSTED: Out of memory');
-      document.activeElement.dispatchEvent(new ClipboardEvent('paste',
-          { clipboardData: data, bubbles: true, cancelable: true }));
-    });
-    await idle(page);
-    equal(await page.locator('.banner').count(), 0);
     await page.finish();
   });
 

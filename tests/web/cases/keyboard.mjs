@@ -50,7 +50,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
       await page.finish();
     });
 
-  test('the order of focus is skip link, bar, rail, answer, curve, strips, table; eight stops to the curve', async () => {
+  test('focus goes skip link, bar, rail, answer, curve, strips, table; eight stops to the curve', async () => {
     const page = await open(await daemon('--demo'));
     await page.keyboard.press('Tab');
     equal(await page.evaluate(() => document.activeElement.className), 'skip');

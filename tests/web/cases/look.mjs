@@ -238,7 +238,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     { width: 1440, height: 900 },
     { width: 1280, height: 720 },
   ])
-    test(`all that the first page needs is under ${MAX_KB} kB compressed at ${size.width} × ${size.height}`, async () => {
+    test(`what the first page needs is under ${MAX_KB} kB compressed at ${size.width} × ${size.height}`, async () => {
       const page = await open(await daemon(join(fixtures, 'dumps/seed-matmul-327680')), size);
       const urls = await page.evaluate(() => [
         location.href,

@@ -102,7 +102,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, shar
         names,
       );
 
-  test('programs of a dump that are alike are one column of the chart, and rows with the number of their file', async () => {
+  test('programs of a dump that are alike are one column of the chart, and rows numbered by file', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'memviewd-alike-'));
     for (const number of ['0157', '0163', '0171'])
       writeFileSync(join(folder, `module_${number}.jit_step.after_optimizations.hlo.pb`), adam());

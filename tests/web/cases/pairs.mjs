@@ -42,7 +42,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures }) {
     ['the Memory Viewer', viewer, PLOT, 'steps'],
     ['the Memory Profile', profile, TIME_PLOT, 'lives'],
   ])
-    test(`pairs: in ${name} a Ctrl click compares bytes, time and category of two pins, and the URL has both`, async () => {
+    test(`pairs: in ${name} a Ctrl click compares bytes, time, category of two pins; the URL has both`, async () => {
       const page = await show(plot === TIME_PLOT ? '&pin=e:3' : '');
       const a = await pinFirst(page, plot);
       const place = await stripe(page, plot);

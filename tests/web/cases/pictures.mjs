@@ -110,7 +110,8 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     const [head, ...lines] = data.toString().trim().split('\r\n');
     equal(
       head,
-      'step,live_bytes,live_unpadded_bytes,parameter_bytes,optimizer_state_bytes,batch_bytes,constant_bytes,saved_activation_bytes,gradient_bytes,output_bytes,workspace_bytes',
+      'step,live_bytes,live_unpadded_bytes,parameter_bytes,optimizer_state_bytes,batch_bytes,constant_bytes,' +
+        'saved_activation_bytes,gradient_bytes,output_bytes,workspace_bytes',
     );
     for (const line of lines) {
       const [, live, , ...parts] = line.split(',').map(Number);

@@ -28,7 +28,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     await idle(page);
   };
 
-  test('profile pins: a group and a remainder of what is live stand in the URL, and are there after a reload', async () => {
+  test('profile pins: a group and a remainder of what is live stand in the URL, also after a reload', async () => {
     const page = await show('&group=op');
     for (const [row, kind, heading] of [
       ['tr:not(:has(.inferred))', 'g', 'Group'],
@@ -66,7 +66,7 @@ export function run({ test, equal, includes, truth, daemon, open, shared }) {
     await page.finish();
   });
 
-  test('profile pins: a step and a launch that were picked stand in the URL, and are there after a reload', async () => {
+  test('profile pins: a step and a launch that were picked stand in the URL, also after a reload', async () => {
     const world = () => makeWorld({ intercept: profileAnswers({ steps: 20 }) });
     for (const [lane, kind, heading] of [
       [0, 's', 'Step'],

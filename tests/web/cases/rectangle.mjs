@@ -94,7 +94,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
-  test('what stands beside a rectangle is of it: the rest, the cards, the list of a strip, the pane of a group', async () => {
+  test('what stands beside a rectangle is of it: rest, cards, list of a strip, pane of a group', async () => {
     const page = await openDump(`&${WINDOW}`);
     includes(await text(page, '.panel-table .grid-rest'), ' outside of the rectangle');
     truth(!(await text(page, '.panel-table .grid-rest')).includes('filter'), 'a filter is named where none is set');
@@ -139,7 +139,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
-  test('a drag over the map selects steps and offsets; keys select the same; Enter zooms to it, Esc lets go', async () => {
+  test('a drag over the map selects steps and offsets, keys do the same; Enter zooms to it, Esc lets go', async () => {
     const page = await openDump();
     const empty = await pixels(page, '.map-over');
     await drag(page, await at(page, 16.3, 260 * GIB), await at(page, 21.7, 500 * GIB));
@@ -268,7 +268,7 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
-  test('o without a window takes the steps in view once offsets are typed; after M those up to the moment', async () => {
+  test('o without a window takes the steps in view once offsets are typed, after M up to the moment', async () => {
     const page = await openDump('&step=10&stack=category');
     const slider = () => page.evaluate(() => document.activeElement.className);
     await page.keyboard.press('o');

@@ -21,7 +21,7 @@ open(sys.argv[2], "wb").write(pickle.dumps(made_allocator.snapshot(made_allocato
 const BASE = '.segment-map-base';
 
 export function run({ test, equal, includes, truth, daemon, open }) {
-  test('segments: a request that failed is drawn beside what is free; a block is pinned by a click and by the keyboard', async () => {
+  test('segments: a request that failed is drawn beside what is free; a block is pinned by click and key', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'segments-'));
     try {
       execFileSync('python3', ['-B', '-c', MAKE, GOLDEN, join(folder, 'rank0.pickle')]);

@@ -19,8 +19,9 @@ one = made_snapshots.made(4, 2, 300, 250)
 for name in sys.argv[2:4]:
     pickle.dump(one, open(name, "wb"), protocol=4)
 open(sys.argv[4], "wb").write(made_snapshots.REFUSED["a function"])
-print(json.dumps([sum(block["requested_size"] for segment in one["segments"] if segment["device"] == device for block in segment["blocks"]
-                      if block["state"] != "inactive") for device in range(2)]))
+used = [(segment["device"], block["requested_size"]) for segment in one["segments"] for block in segment["blocks"]
+        if block["state"] != "inactive"]
+print(json.dumps([sum(size for at, size in used if at == device) for device in range(2)]))
 `;
 
 /* One of the recorded trainings as a pickle. */
@@ -36,7 +37,8 @@ sys.path[:0] = [sys.argv[2], sys.argv[1]]  # both have a module "inputs"
 import made_allocator, snapshot_texts
 one, failed = made_allocator.filled(25 * snapshot_texts.MIB + snapshot_texts.MIB // 2)
 open(sys.argv[3] + "/rank0.pickle", "wb").write(snapshot_texts.dumped(one))
-open(sys.argv[3] + "/error.log", "wb").write(made_allocator.text_of(one, failed, free=failed["device_free"] + 3 * snapshot_texts.MIB))
+said = made_allocator.text_of(one, failed, free=failed["device_free"] + 3 * snapshot_texts.MIB)
+open(sys.argv[3] + "/error.log", "wb").write(said)
 `;
 
 /* A training whose request failed, with what PyTorch says of it. */
@@ -58,7 +60,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     return { folder, active };
   };
 
-  test('snapshots: changes are replayed in the Memory Profile, each alone and those that are ticked over the timeline', async () => {
+  test('snapshots: changes are replayed in the Memory Profile, each alone, ticked ones over the timeline', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'trained-'));
     try {
       mkdirSync(join(folder, 'job'));
@@ -187,14 +189,14 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     }
   });
 
-  test('snapshots: a request that failed is told first, marked in the curve, and leads to who pins the holes', async () => {
+  test('snapshots: a request that failed is told first, marked in the curve, leads to who pins the holes', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
     const make = `import pickle, sys
 sys.path.insert(0, sys.argv[1])
 import made_allocator
 one = made_allocator.fragmented()
 pickle.dump(made_allocator.snapshot(one), open(sys.argv[2], "wb"), protocol=4)
-print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.failures[0]["reserved"] >> 20, one.failures[0]["largest"] >> 20)`;
+print(*(one.failures[0][name] >> 20 for name in ("device_free", "free", "reserved", "largest")))`;
     try {
       const [device, free, reserved, largest] = execFileSync(
         'python3',
@@ -237,7 +239,7 @@ print(one.failures[0]["device_free"] >> 20, one.failures[0]["free"] >> 20, one.f
     }
   });
 
-  test('snapshots: categories are drawn over time, stand in the table, filter it, and say what they rest on', async () => {
+  test('snapshots: categories are drawn over time, stand in the table, filter it, say what they rest on', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'snapshots-'));
     try {
       execFileSync('python3', [
@@ -279,7 +281,8 @@ sys.path.append(sys.argv[1])
 import made_snapshots
 one = made_snapshots.without_history(made_snapshots.made(1, 1, 200, 200))
 pickle.dump(one, open(sys.argv[2] + "/rank0.pickle", "wb"), 4)
-print(sum(len([block for block in row["blocks"] if block["state"] != "inactive"]) for row in one["segments"]), len(one["segments"]))`;
+used = [block for row in one["segments"] for block in row["blocks"] if block["state"] != "inactive"]
+print(len(used), len(one["segments"]))`;
       const [blocks, segments] = execFileSync('python3', ['-B', '-c', make, GOLDEN, folder], { encoding: 'utf8' })
         .trim()
         .split(' ');

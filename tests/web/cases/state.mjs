@@ -157,7 +157,7 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     ['%00', '␀'],
   ])
     for (const tool of ['', '&tool=memory_viewer', '&tool=memory_profile', '&tool=oom', '&tool=modules'])
-      test(`a link to the session ${shown} that is not here shows no other's figures (${tool.slice(6) || 'no page'})`, async () => {
+      test(`a link to the absent session ${shown} shows no other (${tool.slice(6) || 'no page'})`, async () => {
         const page = await open(`${await daemon('--demo')}?session=${id}${tool}`, { allow: /404|400/ });
         equal(await text(page, 'h1'), 'Nothing to show.');
         const said = await text(page, 'main');

@@ -55,7 +55,7 @@ export function run({ test, equal, includes, truth, daemon, open }) {
     throw new Error('no stripe is there');
   };
 
-  test('stripes: a click on one gives its size, category, life, module and stack, pins it and fades the others', async () => {
+  test('stripes: a click on one gives size, category, life, module and stack, pins it, fades the others', async () => {
     await withSnapshot(0, async (page, row) => {
       const before = await pixels(page, BASE);
       const place = await placeOnStripe(page);

@@ -25,7 +25,8 @@ path = sys.argv[2]
 one = pickle.load((gzip.open if path.endswith(".gz") else open)(path, "rb"))
 live, level, best, peak = {}, 0, -1, None
 rows = [event for event in one["device_traces"][0] if event["action"] in ("alloc", "free_completed")]
-end = sum(block["requested_size"] for segment in one["segments"] if segment["device"] == 0 for block in segment["blocks"] if block["state"] != "inactive")
+blocks = [block for segment in one["segments"] if segment["device"] == 0 for block in segment["blocks"]]
+end = sum(block["requested_size"] for block in blocks if block["state"] != "inactive")
 level = end - sum(event["size"] * (1 if event["action"] == "alloc" else -1) for event in rows) if one["segments"] else 0
 for at, event in enumerate(rows):
     level += event["size"] if event["action"] == "alloc" else -event["size"]
@@ -37,10 +38,13 @@ for event in rows[:peak + 1]:
     else:
         live.pop(event["addr"], None)
 lines = collections.Counter()
+def is_own(path):
+    return path.endswith(".py") and not any(part in path for part in torch_stacks.LIBRARIES)
 for event in live.values():
-    mine = [frame for frame in event["frames"] if frame["filename"].endswith(".py") and not any(part in frame["filename"].replace("\\\\", "/") for part in torch_stacks.LIBRARIES)]
+    frames = [(frame["name"], frame["filename"].replace("\\\\", "/"), frame["line"]) for frame in event["frames"]]
+    mine = [(name, path.rpartition("/")[2], line) for name, path, line in frames if is_own(path)]
     if mine:
-        lines[mine[0]["name"], mine[0]["filename"].replace("\\\\", "/").rpartition("/")[2], mine[0]["line"]] += event["size"]
+        lines[mine[0]] += event["size"]
 (name, file, line), most = lines.most_common(1)[0]
 print(json.dumps({"peak": best, "most": most, "name": name, "place": f"{file}:{line}"}))
 `;
@@ -55,7 +59,8 @@ level, levels = 0, [0]
 for event in one.trace:
     level += {"alloc": 1, "free_completed": -1}.get(event["action"], 0) * event["size"]
     levels.append(level)
-print(json.dumps({"peak": max(levels), "end": level, **{name: found[name] for name in ("requested", "free", "largest", "active", "device_free")}}))
+named = {name: found[name] for name in ("requested", "free", "largest", "active", "device_free")}
+print(json.dumps({"peak": max(levels), "end": level, **named}))
 `;
 
 export function run({ test, equal, includes, truth, daemon, open, shared }) {

@@ -174,7 +174,7 @@ export function run({ test, truth, equal }) {
         }
       }
     });
-    test(`${theme}: every pair of files, jobs or call sites can be told apart, and none has the colour of a category`, () => {
+    test(`${theme}: each pair of files, jobs or call sites differs, and none has the colour of a category`, () => {
       for (const [at, first] of SETS.entries()) {
         const own = linear(colour[first]);
         for (const second of SETS.slice(at + 1)) {

@@ -28,7 +28,8 @@ export function run({ test, equal }) {
   test('a link of the page is read whole, and asks the daemon for just that', () => {
     const state = stateOf(
       parse(
-        '?tool=device_memory&view=top&metric=count&by=file&machinery=1&focus=a&focus=b&tag=device%3DTPU_0(process%3D0,(0,0,0,0))&a=one&b=two',
+        '?tool=device_memory&view=top&metric=count&by=file&machinery=1&focus=a&focus=b' +
+          '&tag=device%3DTPU_0(process%3D0,(0,0,0,0))&a=one&b=two',
       ),
     );
     equal([state.view, state.isMachinery, state.filters.focus], ['top', true, ['a', 'b']]);

@@ -357,10 +357,11 @@ async function showDevices(flame, params) {
     let frames = 0;
     answers.forEach(({ data }, at) => {
       const part = flame.parts[at];
-      frames += data.nodes.depth.length - 1;
+      const own = data.nodes.depth.length - 1;
+      frames += own;
       part.draw(data, {
         known: at && !data.is_diff ? flame.parts[0].shown.colours.files : null,
-        label: `${visible(devices[at].name)}: ${say.flameLabel(data, data.nodes.depth.length - 1, url.state.isInverted)}`,
+        label: `${visible(devices[at].name)}: ${say.flameLabel(data, own, url.state.isInverted)}`,
       });
       part.setHeading(
         el('bdi', { dir: 'ltr', class: 'mono' }, visible(devices[at].name)),

@@ -131,8 +131,8 @@ export function emptyMessage(about) {
     text:
       `Looked at ${counted(files, 'file')}, ${counted(depth, 'level')} deep; none is a trace, dump, HLO proto or ` +
       `device profile. ` +
-      'Drop a file here, open one directly (`memviewd FILE_OR_DIR`), or see an example (`memviewd --demo`). To record ' +
-      'one (it appears here without a restart):',
+      'Drop a file here, open one directly (`memviewd FILE_OR_DIR`), or see an example (`memviewd --demo`). To ' +
+      'record one (it appears here without a restart):',
     run: `with jax.profiler.trace("${root ? root.path : '/tmp/xprof'}"):\n    step()`,
   };
 }

@@ -57,8 +57,8 @@ export function noEvents(reason) {
     return {
       title: 'The memory events of this trace are cut off.',
       text:
-        'Their figures are in their names (`MemoryAllocation#key=value,…#`), and no name is complete: each ends early ' +
-        'or is longer than 4 kB. A profiler of JAX or TensorFlow takes them apart when it writes the trace.',
+        'Their figures are in their names (`MemoryAllocation#key=value,…#`), and no name is complete: each ends ' +
+        'early or is longer than 4 kB. A profiler of JAX or TensorFlow takes them apart when it writes the trace.',
     };
   if (reason.code === 'not_a_trace')
     return {

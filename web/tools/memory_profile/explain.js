@@ -131,8 +131,8 @@ function curve(view) {
 const REMAINDERS = {
   stack: ['What the runtime set aside for itself, after the event at this time.', 'bytes_reserved', 'exact'],
   before_window: [
-    'In use before the first event, minus what later frees of unknown allocations return: it was allocated before the ' +
-      'trace began and is never freed in it.',
+    'In use before the first event, minus what later frees of unknown allocations return: it was allocated before ' +
+      'the trace began and is never freed in it.',
     'bytes_allocated',
     'exact',
   ],

@@ -7,7 +7,6 @@ import { isAbort, Problem } from '../../lib/api.js';
 import { button, el, figure, fill } from '../../lib/dom.js';
 import { bytes, count, counted, duration, signedBytes, time, visible } from '../../lib/format.js';
 import { withNote } from '../../lib/notes.js';
-import { token } from '../../lib/theme.js';
 import { createBrush } from '../../widgets/brush.js';
 import { explainEntry, nodesOf } from '../../widgets/explain.js';
 import { exportEntries } from '../../widgets/export_menu.js';
@@ -19,10 +18,11 @@ import { timelineDrawing } from '../../widgets/timeline_picture.js';
 import { LEFT_PX, RIGHT_PX, SHARE_PX } from '../../widgets/timeline_plot.js';
 import { hideTooltip, showTooltip } from '../../widgets/tooltip.js';
 import { selectedLine } from '../../widgets/window_line.js';
-import { bandLayers, createBands } from './bands.js';
+import { createBands } from './bands.js';
 import { stackPatch } from './state.js';
 import { MAX_BLOCKS, stripeBeside, stripeLines, stripeSentence } from './stripes.js';
 import { lanesOf, overviewOf, readAt, timelineOf, withPredicted } from './load.js';
+import { createLegend, pictureLegend } from './timeline_legend.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
@@ -40,10 +40,33 @@ const askedWidth = (px) => Math.min(MAX_PX, Math.max(64, Math.ceil(px / 64) * 64
  * besideOf(): the same of A, with which it is compared; onReading(reading | null, item); onPickRun(run);
  * onPickStripe(item, ps, isBeside), onMenu: of timeline.js. Out: {panel, slider, load(), moved(), draw(), place(),
  * data, …}. */
-export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, onReading, onPickRun, onPickStripe,
-    onMenu }) {
-  const state = { trace, url, spanOf, pinnedOf, besideOf, extra: null, hovered: null, data: null, drawn: null,
-      predicted: null, overview: null, runs: [], takeBack: null, asked: 0 };
+export function createTimelinePanel({
+  trace,
+  url,
+  spanOf,
+  pinnedOf,
+  besideOf,
+  onReading,
+  onPickRun,
+  onPickStripe,
+  onMenu,
+}) {
+  const state = {
+    trace,
+    url,
+    spanOf,
+    pinnedOf,
+    besideOf,
+    extra: null,
+    hovered: null,
+    data: null,
+    drawn: null,
+    predicted: null,
+    overview: null,
+    runs: [],
+    takeBack: null,
+    asked: 0,
+  };
   const hint = createHint();
   state.legend = createLegend(url.toggle);
   state.bands = createBands((by) => url.choose({ stack: stackPatch(by, trace.pool) }));
@@ -57,14 +80,24 @@ export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, on
   state.brushRow = el('div', { class: 'brush-row' }, state.brush.node);
   state.brushRow.style.paddingLeft = `${LEFT_PX}px`;
   state.line = createWindowLine({ trace, url });
-  state.notes = createNotesLine({ wordsOf: (ps) => time(ps, 1e6), onGo: url.setTime,
-      onDrop: (ps) => url.choose({ note: withNote(url.route.note, ps, '') }) });
+  state.notes = createNotesLine({
+    wordsOf: (ps) => time(ps, 1e6),
+    onGo: url.setTime,
+    onDrop: (ps) => url.choose({ note: withNote(url.route.note, ps, '') }),
+  });
   const { chart, lanes } = state;
-  const panel = createPanel('panel-time', 'Memory over time',
-      { menu: () => [exportsOf(state)(), explainEntry('curve')] });
+  const panel = createPanel('panel-time', 'Memory over time', {
+    menu: () => [exportsOf(state)(), explainEntry('curve')],
+  });
   panel.node.dataset.explain = 'curve';
-  panel.body.append(state.line.node, state.notes.node, el('div', { class: 'time-chart' }, chart.node), state.bands.node,
-      lanes.node, state.brushRow);
+  panel.body.append(
+    state.line.node,
+    state.notes.node,
+    el('div', { class: 'time-chart' }, chart.node),
+    state.bands.node,
+    lanes.node,
+    state.brushRow,
+  );
   panel.setAside(hint.node, ...state.legend.nodes, state.bands.choice);
   state.panel = panel;
   return {
@@ -100,9 +133,10 @@ export function createTimelinePanel({ trace, url, spanOf, pinnedOf, besideOf, on
     },
     /* The stripe above (1) or below (-1) the pinned one at a time, the largest there if none is pinned; null: there is
        none. */
-    stripeBeside: (ps, direction) => (chart.view
-        ? stripeBeside(chart.view, { id: pinnedOf()?.id ?? null, leastBytes: chart.bytesPerPx / 2 }, ps,
-            direction) : null),
+    stripeBeside: (ps, direction) =>
+      chart.view
+        ? stripeBeside(chart.view, { id: pinnedOf()?.id ?? null, leastBytes: chart.bytesPerPx / 2 }, ps, direction)
+        : null,
     /* Time of the event `far` events after the one at `ps`, in what is drawn. */
     beside(ps, far) {
       const { x, times } = state.drawn;
@@ -145,7 +179,11 @@ function createChart(state, { onReading, onPickStripe, onMenu, onHint }) {
     onHover: (at, mark, item) => {
       const reading = read(at);
       const lines = item ? stripeLines(item, reading) : say.readingLines(reading);
-      showTooltip(`t:${reading.time_ps}:${reading.event}:${item?.id ?? ''}`, lines.map((line) => nodesOf(line)), mark);
+      showTooltip(
+        `t:${reading.time_ps}:${reading.event}:${item?.id ?? ''}`,
+        lines.map((line) => nodesOf(line)),
+        mark,
+      );
       light(state, item);
       onReading(item ? null : reading, item);
     },
@@ -169,8 +207,10 @@ function light(state, hovered) {
   const pinned = state.pinnedOf();
   const setOf = (item) => (item ? new Set([item.id]) : null);
   state.hovered = hovered;
-  state.chart.setLit({ hovered: setOf(hovered), pinned: isDrawn(state, pinned)
-      ? new Set([pinned, state.besideOf()].filter(Boolean).map(({ id }) => id)) : null });
+  state.chart.setLit({
+    hovered: setOf(hovered),
+    pinned: isDrawn(state, pinned) ? new Set([pinned, state.besideOf()].filter(Boolean).map(({ id }) => id)) : null,
+  });
 }
 
 const pinnedSentence = ({ pinnedOf }) => (pinnedOf() ? `Pinned: ${stripeSentence(pinnedOf())}` : '');
@@ -207,11 +247,24 @@ function draw(state) {
   const isFree = url.wanted.isFree && data.has_free;
   const hasFragmentation = url.wanted.isFragmentation && data.has_fragmentation;
   const isHeld = Boolean(trace.pool?.has_segments);
-  const how = { range, isFree, hasFragmentation, isHeld, width: askedWidth(chart.width), pinned: state.extra,
-      hasCategories: Boolean(trace.pool?.categories) };
+  const how = {
+    range,
+    isFree,
+    hasFragmentation,
+    isHeld,
+    width: askedWidth(chart.width),
+    pinned: state.extra,
+    hasCategories: Boolean(trace.pool?.categories),
+  };
   state.drawn = withPredicted({ ...timelineOf(data, how), of: data }, state.predicted);
-  state.legend.set({ data, isFree, isHeld, hasFragmentation, hasStack: state.drawn.hasStack,
-      isPredicted: Boolean(state.predicted) });
+  state.legend.set({
+    data,
+    isFree,
+    isHeld,
+    hasFragmentation,
+    hasStack: state.drawn.hasStack,
+    isPredicted: Boolean(state.predicted),
+  });
   state.bands.set(url.wanted.stack, Boolean(trace.pool?.categories));
   state.bands.draw(data);
   state.panel.setTitle('Memory over time', el('span', { class: 'dim' }, ` ${titleWords(state, range)}`));
@@ -273,9 +326,13 @@ async function ask(state) {
   const end = panel.wait('', null);
   try {
     const [timeline, runs] = await Promise.all([
-      trace.ask('timeline',
-          { ...(url.isZoomed() ? { from, to } : {}), width: askedWidth(chart.width), details: 1,
-              stack: url.wanted.stack || null, blocks: MAX_BLOCKS }),
+      trace.ask('timeline', {
+        ...(url.isZoomed() ? { from, to } : {}),
+        width: askedWidth(chart.width),
+        details: 1,
+        stack: url.wanted.stack || null,
+        blocks: MAX_BLOCKS,
+      }),
       trace.ask('lanes', { from, to, width: askedWidth(lanes.width || chart.width), memory: null }),
     ]);
     if (mine !== state.asked) return;
@@ -320,9 +377,7 @@ function createWindowLine({ trace, url }) {
       hasEvents ? 'peak ' : 'no event, ',
       figure(peak.in_use_bytes, bytes(peak.in_use_bytes), 'strong'),
       ' ',
-      hasEvents
-        ? button('link-button', () => url.setTime(peak.time_ps), `at ${time(peak.time_ps)}`)
-        : 'in use',
+      hasEvents ? button('link-button', () => url.setTime(peak.time_ps), `at ${time(peak.time_ps)}`) : 'in use',
       between ? changeWords(between) : '',
     );
     node.hidden = false;
@@ -332,8 +387,12 @@ function createWindowLine({ trace, url }) {
     /* A window that is being drawn: where it lies. */
     say(window) {
       asked = '';
-      if (window) fill(words, el('strong', {}, `${time(window[0])} to ${time(window[1])}`), `, ` +
-          `${duration(window[1] - window[0])}`);
+      if (window)
+        fill(
+          words,
+          el('strong', {}, `${time(window[0])} to ${time(window[1])}`),
+          `, ` + `${duration(window[1] - window[0])}`,
+        );
       node.hidden = !window;
     },
     /* The window of the URL, or none. */
@@ -371,8 +430,8 @@ function titleWords({ data, url, chart }, [from, to]) {
 /* Name, when, and how many were joined. */
 function runLines({ kind, item, isInferred }) {
   const length = duration(item.end_ps - item.start_ps);
-  const joined = item.merged_count > 1 ? [[`and ${counted(item.merged_count - 1, 'more')} too short to draw ` +
-      `apart`]] : [];
+  const joined =
+    item.merged_count > 1 ? [[`and ${counted(item.merged_count - 1, 'more')} too short to draw ` + `apart`]] : [];
   if (kind === 'launch')
     return [
       [visible(item.name)],
@@ -388,59 +447,10 @@ function runLines({ kind, item, isInferred }) {
 }
 
 function laneLabel(data) {
-  return `${counted(data.step_count, 'step')} and ` +
-  `${counted(data.launch_count, 'program launch', 'program launches')} on the same scale.`;
-}
-
-/* The words above the chart; free and fragmentation are switches. */
-function createLegend(onLayer) {
-  const key = (className, word) => el('span', { class: `key ${className}` }, word);
-  const stack = key('key-stack', 'stack');
-  const heap = key('key-heap', 'heap');
-  const free = button('key key-free', () => onLayer('free'), 'free');
-  const fragmentation = button('key key-line key-dashed', () => onLayer('fragmentation'), 'fragmentation (right axis)');
-  const failed = key('key-line key-failed', 'failed request');
-  const allocated = key('key-line', 'allocated');
-  const predicted = key('key-line key-dashed key-predicted', 'after the ticked changes: reserved, allocated');
-  const nodes = [stack, heap, allocated, free, fragmentation, failed, predicted];
-  for (const node of nodes) node.hidden = true; /* until it is known what is drawn */
-  return {
-    nodes,
-    set({ data, isFree, isHeld, hasFragmentation, hasStack, isPredicted }) {
-      allocated.hidden = !isHeld;
-      free.hidden = false;
-      predicted.hidden = !isPredicted;
-      free.textContent = isHeld ? 'reserved' : 'free';
-      free.classList.toggle('key-held', isHeld);
-      const isStacked = Boolean(data.stacked?.bands.length);
-      stack.hidden = !hasStack || isStacked;
-      heap.hidden = isStacked;
-      failed.hidden = data.failures.length === 0;
-      free.disabled = !data.has_free;
-      free.title = isHeld ? 'What PyTorch holds of the device, free blocks too; on or off (u)' : data.has_free
-          ? 'Free memory on or off (u)' : 'This allocator does not say what is free.';
-      free.setAttribute('aria-pressed', String(isFree));
-      fragmentation.hidden = !data.has_fragmentation;
-      fragmentation.setAttribute('aria-pressed', String(hasFragmentation));
-      fragmentation.textContent = data.is_thinned ? 'largest fragmentation (right axis)' : 'fragmentation (right axis)';
-      fragmentation.title = data.is_thinned
-          ? 'The largest value of all events in each part of the width' : 'After each event';
-    },
-  };
-}
-
-/* Words of the layers, for pictures. */
-function pictureLegend({ layers, of, striped, hasStack }) {
-  const stripeLayers = striped
-      ? (of.stacked
-          ? bandLayers(of, false) : [{ fill: 'alloc-heap' }, ...(hasStack ? [{ fill: 'alloc-stack' }] : [])]) : [];
-  const words = { 'alloc-heap': 'heap', 'alloc-stack': 'stack', panel: 'free', held: 'reserved', '': 'fragmentation' };
-  const shown = layers.filter(({ isPale, isStripes }) => !isPale && !isStripes);
-  return [...shown, ...stripeLayers].map(({ fill, stroke, dash, word }) => ({
-    word: word ?? words[fill],
-    colour: token(fill && fill !== 'panel' ? fill : stroke),
-    kind: dash ? 'dashed' : fill === 'panel' ? 'line' : 'fill',
-  }));
+  return (
+    `${counted(data.step_count, 'step')} and ` +
+    `${counted(data.launch_count, 'program launch', 'program launches')} on the same scale.`
+  );
 }
 
 /* What is drawn, as a table. */

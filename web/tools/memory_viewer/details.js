@@ -175,8 +175,8 @@ export function pageDetails(space) {
     el(
       'p',
       {},
-      'The picture shows each buffer as a stripe from birth to death. The strips below show every buffer that is live ' +
-        'at the peak; the width is its size. The hatched part is padding: bytes that hold no data.',
+      'The picture shows each buffer as a stripe from birth to death. The strips below show every buffer that is ' +
+        'live at the peak; the width is its size. The hatched part is padding: bytes that hold no data.',
     ),
     el('dl', { class: 'keys' }, KEYS.map(([key, does]) => [el('dt', {}, key), el('dd', {}, does)]).flat()),
   ];

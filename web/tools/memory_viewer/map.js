@@ -15,6 +15,7 @@ import { createPanel, message } from '../../widgets/panel.js';
 import { isPhone } from '../../widgets/phone_tabs.js';
 import { capacityLabel } from './answer.js';
 import { askFiltered } from './load.js';
+import { itemOfRow, itemsOf, recordOf, stripesOf } from './map_items.js';
 import { mergedText, nameOf, unitWord } from './text.js';
 
 const ASK_AFTER_MS = 120;
@@ -32,8 +33,11 @@ export function mapLines(item, space) {
   if (item.id == null) return [[mergedText(item)], [`together ${share}`], [life]];
   const padding = item.padding_bytes > 0 ? ` · padding ${bytes(item.padding_bytes)}` : '';
   const source = baseName(item.source);
-  return [nameOf(item), [`${bytes(item.bytes)} · ${share}${padding}`], source
-      ? [{ name: source }, ` · ${life}`] : [life]];
+  return [
+    nameOf(item),
+    [`${bytes(item.bytes)} · ${share}${padding}`],
+    source ? [{ name: source }, ` · ${life}`] : [life],
+  ];
 }
 
 /* Pure: what is said of the stripe under the pointer, beside the reading of the step. */
@@ -45,16 +49,21 @@ export function stripeLine(item, space) {
 function sentenceOf(item, space) {
   if (item.id == null) return `${counted(item.count, 'buffer')} drawn as one, ${spokenBytes(item.bytes)}.`;
   const life =
-    item.from === undefined ? 'alive for the whole program' : `alive from ${unitWord(space)} ${count(item.from)} to ` +
-    `${count(item.to)}`;
-  return `${visible(item.name).slice(0, 200)}, ${spokenBytes(item.bytes)}, ` +
-  `${percent(item.bytes, space.peak_bytes).replace(' %', ' percent').replace('<', 'under')} of the peak, ${life}.`;
+    item.from === undefined
+      ? 'alive for the whole program'
+      : `alive from ${unitWord(space)} ${count(item.from)} to ` + `${count(item.to)}`;
+  return (
+    `${visible(item.name).slice(0, 200)}, ${spokenBytes(item.bytes)}, ` +
+    `${percent(item.bytes, space.peak_bytes).replace(' %', ' percent').replace('<', 'under')} of the peak, ${life}.`
+  );
 }
 
 function labelOf(answer, space) {
-  return `Allocation map of ${visible(space.name)}: ${counted(answer.rectangle_count, 'buffer')} in ` +
-  `${spokenBytes(answer.height_bytes)} over ${count(answer.step_count)} ${unitWord(space)}s, ` +
-  `${counted(answer.indefinite_count, 'buffer')} for the whole program.`;
+  return (
+    `Allocation map of ${visible(space.name)}: ${counted(answer.rectangle_count, 'buffer')} in ` +
+    `${spokenBytes(answer.height_bytes)} over ${count(answer.step_count)} ${unitWord(space)}s, ` +
+    `${counted(answer.indefinite_count, 'buffer')} for the whole program.`
+  );
 }
 
 function legendOf(classes) {
@@ -125,8 +134,8 @@ function createSearch({ program, context, records, pinned }, { onFound, onShow }
   function byMatch(direction) {
     if (matches.length === 0) return;
     const at = matches.findIndex((item) => item.id === pinned());
-    const next = matches[(at < 0 ? (direction > 0 ? 0 : matches.length - 1) : at + direction +
-        matches.length) % matches.length];
+    const next =
+      matches[(at < 0 ? (direction > 0 ? 0 : matches.length - 1) : at + direction + matches.length) % matches.length];
     context.pin(next.id);
     onShow(next);
   }
@@ -163,25 +172,29 @@ function createColours(context, map) {
   const legend = el('span');
   const chooser = el(
     'select',
-    { class: 'small-select', 'aria-label': 'Colour by',
-        on: { change: () => context.choose({ color: inUrl(chooser.value) }) } },
+    {
+      class: 'small-select',
+      'aria-label': 'Colour by',
+      on: { change: () => context.choose({ color: inUrl(chooser.value) }) },
+    },
     COLOURS.map((name) => el('option', { value: name }, `by ${COLOUR_WORDS[name]}`)),
   );
   /* The kinds have their legend above the strips, which a phone does not show beside the map. */
-  const draw = () => fill(legend, !map.now || (colour === COLOURS[0] && !isPhone())
-      ? null : legendOf(map.now.classes()));
+  const draw = () =>
+    fill(legend, !map.now || (colour === COLOURS[0] && !isPhone()) ? null : legendOf(map.now.classes()));
   return {
     chooser,
     legend,
     draw,
     next: () =>
-        context.choose({ stack: 'offsets', color: inUrl(COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length]) }),
+      context.choose({ stack: 'offsets', color: inUrl(COLOURS[(COLOURS.indexOf(colour) + 1) % COLOURS.length]) }),
     hear(wanted, isFirst = false) {
       const next = COLOURS.includes(wanted) ? wanted : COLOURS[0];
       if (next === (wanted || COLOURS[0])) context.banners.drop('color');
       else if (isFirst)
-        context.banners.set('color', { text: `There is no colour by ${visible(wanted).slice(0, 40)} here; colouring ` +
-            `by category.` });
+        context.banners.set('color', {
+          text: `There is no colour by ${visible(wanted).slice(0, 40)} here; colouring ` + `by category.`,
+        });
       if (next === colour && !isFirst) return;
       colour = next;
       chooser.value = next;
@@ -205,13 +218,19 @@ function createLateMap(actions, onThere) {
     return map;
   };
   const part = lazy(() => import('../../widgets/map.js'), make);
-  const say = (name) => (...values) => {
-    said.delete(name); // in the order in which it was said last
-    said.set(name, values);
-    return part.now?.[name](...values);
-  };
-  const tell = Object.fromEntries(['draw', 'setView', 'setColour', 'setMatches', 'setPlace', 'setLimit', 'mark',
-      'showStep'].map((name) => [name, say(name)]));
+  const say =
+    (name) =>
+    (...values) => {
+      said.delete(name); // in the order in which it was said last
+      said.set(name, values);
+      return part.now?.[name](...values);
+    };
+  const tell = Object.fromEntries(
+    ['draw', 'setView', 'setColour', 'setMatches', 'setPlace', 'setLimit', 'mark', 'showStep'].map((name) => [
+      name,
+      say(name),
+    ]),
+  );
   return {
     ...tell,
     get now() {
@@ -263,8 +282,12 @@ function placeOnMap({ program, place }, height) {
   const fitBytes = (offsets, room) => place.setBytes(around(offsets, [0, height()], MIN_BYTES, room));
   return {
     shown: () => ({ moment: place.moment, window: place.shownWindow, offsets: place.offsets, marks: place.marks }),
-    inView: () =>
-        ({ from: place.range[0], to: place.range[1], low: place.bytes?.[0] ?? 0, high: place.bytes?.[1] ?? height() }),
+    inView: () => ({
+      from: place.range[0],
+      to: place.range[1],
+      low: place.bytes?.[0] ?? 0,
+      high: place.bytes?.[1] ?? height(),
+    }),
     fitBytes,
     setView({ from, to, low: bottom, high: top }) {
       place.setBytes(bottom <= 0 && top >= height() ? null : [bottom, top]);
@@ -281,8 +304,8 @@ function placeOnMap({ program, place }, height) {
     bring(item) {
       if (item.from === undefined) return;
       const [from, to] = place.range;
-      if (item.to <= from ||
-          item.from >= to) place.setRange(around([item.from, item.to], [0, program.space.step_count], to - from, 0));
+      if (item.to <= from || item.from >= to)
+        place.setRange(around([item.from, item.to], [0, program.space.step_count], to - from, 0));
       const [bottom, top] = place.bytes ?? [0, height()];
       if (item.high_bytes <= bottom || item.low_bytes >= top)
         place.setBytes(around([item.low_bytes, item.high_bytes], [0, height()], top - bottom, 0));
@@ -293,8 +316,11 @@ function placeOnMap({ program, place }, height) {
 function titleOf(data, space) {
   const isMerged = data.rectangles.some((item) => item.id == null);
   const merged = isMerged ? ', small ones merged: zoom in' : '';
-  return el('span', { class: 'dim' }, ` ${unitWord(space)}s × offset · ` +
-      `${counted(data.rectangle_count, 'buffer')}${merged}`);
+  return el(
+    'span',
+    { class: 'dim' },
+    ` ${unitWord(space)}s × offset · ` + `${counted(data.rectangle_count, 'buffer')}${merged}`,
+  );
 }
 
 /* What the map does; at: of placeOnMap. */
@@ -337,8 +363,12 @@ export function createMapPanel(page, actions) {
       exports(),
       { word: 'Show all', key: '0', run: () => place.showAll() },
       { word: 'Next colour', key: 'c', run: colours.next },
-      { word: 'Centre the pin', key: 'f', run: () => actions.onCentre(), why: pinned() == null
-          ? 'nothing is pinned' : '' },
+      {
+        word: 'Centre the pin',
+        key: 'f',
+        run: () => actions.onCentre(),
+        why: pinned() == null ? 'nothing is pinned' : '',
+      },
       explainEntry('map'),
     ],
   });
@@ -402,8 +432,8 @@ export function createMapPanel(page, actions) {
     setLimit: () => map.setLimit(limitOf(program)),
     /* Offsets that are to fill the view. */
     fit: (offsets) => height > 1 && at.fitBytes(offsets, 0),
-    mark: (hover, pin,
-        group) => map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group, program.space) }),
+    mark: (hover, pin, group) =>
+      map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group, program.space) }),
     showStep: map.showStep,
     search: search.byMatch,
     focusFind: search.focus,
@@ -422,37 +452,11 @@ function limitOf({ space, capacity }) {
   if (!capacity || !space) return null;
   const { indefinite_bytes: whole } = space;
   const less = whole > 0 ? ` less ${bytes(whole)} for the whole program` : '';
-  return { bytes: capacity.bytes - whole, text: `${capacityLabel(space, capacity)}${less}`,
-      isOver: space.fit.word === 'over' };
-}
-
-/* Buffers that are large enough for a stripe; what lives from begin to end has no steps of its own. */
-function stripesOf({ rectangles, indefinite, step_count: steps }) {
-  return [...indefinite.map((item) => ({ ...item, from: 0, to: steps })), ...rectangles].filter(({ id }) => id != null);
-}
-
-/* What is known of a buffer from its rectangle. */
-function recordOf(item) {
-  return { id: item.id, name: item.name, is_cut: item.is_cut, bytes: item.bytes, padding_bytes: item.padding_bytes,
-      category: item.category, born_step: item.from, dies_step: item.to };
-}
-
-/* The rectangle of a row of the table. */
-function itemOfRow(row, space) {
-  if (row.is_indefinite) return { ...row, from: undefined };
-  const low = row.allocation.offset_bytes;
-  return { ...row, from: row.born_step, to: row.dies_step ?? space.step_count, low_bytes: low, high_bytes: low +
-      row.bytes };
-}
-
-const NONE = [];
-const itemsOfGroups = new WeakMap();
-
-/* Of a group that is pinned: the same as long as it is. */
-function itemsOf(group, space) {
-  if (!group) return NONE;
-  if (!itemsOfGroups.has(group)) itemsOfGroups.set(group, group.all.rows.map((row) => itemOfRow(row, space)));
-  return itemsOfGroups.get(group);
+  return {
+    bytes: capacity.bytes - whole,
+    text: `${capacityLabel(space, capacity)}${less}`,
+    isOver: space.fit.word === 'over',
+  };
 }
 
 const NOTHING_MATCHES = { title: 'Nothing matches the filter.', text: 'No buffer at any step passes it.' };

@@ -5,15 +5,12 @@
  * Reads top down: build the views, load what the URL names, light what is hovered or pinned. */
 
 import { el } from '../../lib/dom.js';
-import { cutMiddle, visible } from '../../lib/format.js';
-import { get, isAbort, Problem } from '../../lib/api.js';
-import { stopped } from '../../lib/failure.js';
 import { lazy } from '../../lib/lazy.js';
 import { createStore } from '../../lib/store.js';
 import { createCurve } from '../../widgets/curve.js';
 import { exportEntries } from '../../widgets/export_menu.js';
 import { explainEntry, explainKeys, explainWith, nodesOf } from '../../widgets/explain.js';
-import { createPanel, message } from '../../widgets/panel.js';
+import { createPanel } from '../../widgets/panel.js';
 import { createPhoneTabs } from '../../widgets/phone_tabs.js';
 import { buffersKey } from '../../widgets/strips.js';
 import { dismissTooltip, hideTooltip, showTooltip } from '../../widgets/tooltip.js';
@@ -21,12 +18,23 @@ import { toast } from '../../widgets/toast.js';
 import { createHead } from './head.js';
 import { createStrips } from './strips.js';
 import { createBuffersTable } from './table.js';
-import { createRecords, gatherNotes } from './load.js';
-import { createChooser, summaryWith } from './capacity.js';
+import { createRecords } from './load.js';
+import { createChooser } from './capacity.js';
 import { viewerKeys } from './keys.js';
 import { byBuffer, centrePin, editOffsets, lightUp, pinItem, refresh, setPin, toPanel, zoomTo } from './light.js';
-import { addSwitches, askWithRules, editRules, enlarge, hearLook, nextPicture, onlyCategory, openWhatif, PANELS, whatifDrawer } from './look.js';
+import {
+  addSwitches,
+  editRules,
+  enlarge,
+  hearLook,
+  nextPicture,
+  onlyCategory,
+  openWhatif,
+  PANELS,
+  whatifDrawer,
+} from './look.js';
 import { createMapPanel, stripeLine } from './map.js';
+import { setTab, show } from './show.js';
 import { createPlace } from './place.js';
 import { createWalk } from './walk.js';
 import { keepBeside, setBeside } from './beside.js';
@@ -39,49 +47,37 @@ import {
   loadWindow,
   setPredicted,
   showMoment,
-  showSpace,
   windowLines,
 } from './views.js';
 import * as say from './text.js';
-import { failed, noAssignment, noHlo, noSpaces, unreadableModule, unreadableSession } from './empty.js';
-
-const short = (text) => cutMiddle(visible(text), 60);
 
 /* context: {pin(id | null), setCapacity(text), banners, details, setSpaces(spaces, chosen, usual), setTitle(text)}.
  * Out: {show(selection, route), hear(route), escape(), unmount()}. */
 export function mount(root, context) {
   /* What is open, for every part: the space and the module that are shown, what is said of them, how they are asked. */
-  const program = { space: null, spaces: [], module: null, said: null, platform: '', wanted: '', isRefused: false, capacity: null, ask: null, drawn: null, live: 0 };
-  const view = { root, context, program, store: createStore({ hover: null, pin: null }), controller: null, centred: null };
+  const program = {
+    space: null,
+    spaces: [],
+    module: null,
+    said: null,
+    platform: '',
+    wanted: '',
+    isRefused: false,
+    capacity: null,
+    ask: null,
+    drawn: null,
+    live: 0,
+  };
+  const view = {
+    root,
+    context,
+    program,
+    store: createStore({ hover: null, pin: null }),
+    controller: null,
+    centred: null,
+  };
   view.records = createRecords(() => refresh(view));
-  view.place = createPlace({ program, context }, {
-    moment: () => {
-      view.map.setPlace();
-      showMoment(view);
-    },
-    momentAtRest: () => {
-      loadStrips(view);
-      view.code.load();
-      view.patterns.load();
-      view.table.hear();
-      if (view.group) setPin(view, view.context.route);
-    },
-    range: (range) => {
-      view.curve.setRange(range);
-      view.map.setView();
-    },
-    rangeAtRest: () => Promise.all([loadDetail(view), view.map.load()]),
-    window: () => {
-      view.map.setPlace();
-      loadWindow(view).then(() => refresh(view));
-      if (view.marked !== view.place.within) loadStrips(view).then(() => refresh(view));
-    },
-    fit: (offsets) => view.map.fit(offsets),
-    marks: () => {
-      view.map.setPlace();
-      loadMarks(view).then(() => refresh(view));
-    },
-  });
+  view.place = createPlace({ program, context }, followersOf(view));
   view.walk = createWalk({ program, context, records: view.records, pinned: () => pinned(view) });
   view.light = () => lightUp(view);
   view.predict = (data) => setPredicted(view, data);
@@ -106,7 +102,10 @@ export function mount(root, context) {
     keepBeside: () => keepBeside(view),
     writeNote: () => view.notes.write(place.moment),
   };
-  context.bind([...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()], 'Memory Viewer');
+  context.bind(
+    [...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()],
+    'Memory Viewer',
+  );
   const stopCards = explainWith(async (...key) => (await import('./explain.js')).cardOf(explainable(view), ...key));
   view.store.subscribe(() => refresh(view));
   return {
@@ -148,6 +147,36 @@ export function mount(root, context) {
   };
 }
 
+/* What follows the place: its moment, range, window and marks. */
+const followersOf = (view) => ({
+  moment: () => {
+    view.map.setPlace();
+    showMoment(view);
+  },
+  momentAtRest: () => {
+    loadStrips(view);
+    view.code.load();
+    view.patterns.load();
+    view.table.hear();
+    if (view.group) setPin(view, view.context.route);
+  },
+  range: (range) => {
+    view.curve.setRange(range);
+    view.map.setView();
+  },
+  rangeAtRest: () => Promise.all([loadDetail(view), view.map.load()]),
+  window: () => {
+    view.map.setPlace();
+    loadWindow(view).then(() => refresh(view));
+    if (view.marked !== view.place.within) loadStrips(view).then(() => refresh(view));
+  },
+  fit: (offsets) => view.map.fit(offsets),
+  marks: () => {
+    view.map.setPlace();
+    loadMarks(view).then(() => refresh(view));
+  },
+});
+
 /* What the cards of figures are made of. */
 const explainable = ({ program, records, place, table, window, group, reading, hoveredParts }) => ({
   ...program,
@@ -170,11 +199,21 @@ function buildCurve(view) {
       view.map.showStep(reading.step);
       view.reading = reading;
       view.store.set({ hover: item && buffersKey(item.id) });
-      const lines = [...say.readingLines(view.program.space, reading), ...(item ? [stripeLine(item, view.program.space)] : [])];
-      showTooltip(`s:${reading.step} ${item?.id ?? ''}`, lines.map((line) => nodesOf(line)), null, 'reading', view.curvePanel.reading);
+      const lines = [
+        ...say.readingLines(view.program.space, reading),
+        ...(item ? [stripeLine(item, view.program.space)] : []),
+      ];
+      showTooltip(
+        `s:${reading.step} ${item?.id ?? ''}`,
+        lines.map((line) => nodesOf(line)),
+        null,
+        'reading',
+        view.curvePanel.reading,
+      );
     },
     onPin: (item, isBeside) => (isBeside ? keepBeside(view, item) : togglePin(view, item)),
-    onMenu: ({ item, step }, at, giveBack) => (item ? openBufferMenu(view, item, at, giveBack, step) : openStepMenu(view, step, at, giveBack)),
+    onMenu: ({ item, step }, at, giveBack) =>
+      item ? openBufferMenu(view, item, at, giveBack, step) : openStepMenu(view, step, at, giveBack),
     onOpen: (item) => zoomTo(view, item.id),
     onMoment: (step, isHeld) => view.place.setMoment(step, isHeld),
     onWindow: (window) => view.place.setWindow(window),
@@ -225,41 +264,64 @@ function build(view) {
     onRules: () => editRules(view),
     onOnly: (category, isAdded) => onlyCategory(view, category, isAdded),
   });
-  view.map = createMapPanel({ program: view.program, context: view.context, place: view.place, records: view.records, width: () => view.root.clientWidth, pinned: () => pinned(view) }, {
-    onHover: (item, lines) => {
-      view.store.set({ hover: item.id == null ? null : buffersKey(item.id) });
-      showTooltip(
-        `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
-        lines.map((line) => nodesOf(line)),
-        null,
-        explainOf(view, item),
-        view.map.panel.reading,
-      );
+  view.map = createMapPanel(
+    {
+      program: view.program,
+      context: view.context,
+      place: view.place,
+      records: view.records,
+      width: () => view.root.clientWidth,
+      pinned: () => pinned(view),
     },
-    onLeave,
-    onBuffers: (items, isPart) => view.curve.setBuffers(items, isPart),
-    onStep: (step) => view.curve.showStep(step),
-    onCentre: () => centrePin(view),
-    onDraw: view.light,
-    onPin,
-    onHint: hint,
-  });
+    {
+      onHover: (item, lines) => {
+        view.store.set({ hover: item.id == null ? null : buffersKey(item.id) });
+        showTooltip(
+          `map:${item.id ?? `${item.from} ${item.low_bytes} ${item.category}`}`,
+          lines.map((line) => nodesOf(line)),
+          null,
+          explainOf(view, item),
+          view.map.panel.reading,
+        );
+      },
+      onLeave,
+      onBuffers: (items, isPart) => view.curve.setBuffers(items, isPart),
+      onStep: (step) => view.curve.showStep(step),
+      onCentre: () => centrePin(view),
+      onDraw: view.light,
+      onPin,
+      onHint: hint,
+    },
+  );
   view.code = codePanel(view);
   view.patterns = patternsPanel(view);
   view.whatif = whatifDrawer(view);
-  view.table = createBuffersTable({ program: view.program, context: view.context, place: view.place, records: view.records }, {
-    onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
-    onLeave,
-    onPin,
-    onMenu: (row, at, giveBack) => openBufferMenu(view, row, at, giveBack),
-    onDraw: () => refresh(view),
-  });
+  view.table = createBuffersTable(
+    { program: view.program, context: view.context, place: view.place, records: view.records },
+    {
+      onHover: (row) => view.store.set({ hover: buffersKey(row.id) }),
+      onLeave,
+      onPin,
+      onMenu: (row, at, giveBack) => openBufferMenu(view, row, at, giveBack),
+      onDraw: () => refresh(view),
+    },
+  );
   addSwitches(view);
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.strips.panel.node.dataset.explain = 'strips';
-  view.panels = [view.curvePanel, view.strips.panel, view.map.panel, view.table.panel, view.code.panel, view.patterns.panel];
-  for (const [at, panel] of view.panels.entries()) panel.canEnlarge((isLarge) => view.context.choose({ large: isLarge ? PANELS[at] : '' }));
-  view.setKept = [view.curvePanel, view.map.panel].map((panel) => panel.canKeep((isKept) => view.context.choose({ keep: isKept ? '1' : '' })));
+  view.panels = [
+    view.curvePanel,
+    view.strips.panel,
+    view.map.panel,
+    view.table.panel,
+    view.code.panel,
+    view.patterns.panel,
+  ];
+  for (const [at, panel] of view.panels.entries())
+    panel.canEnlarge((isLarge) => view.context.choose({ large: isLarge ? PANELS[at] : '' }));
+  view.setKept = [view.curvePanel, view.map.panel].map((panel) =>
+    panel.canKeep((isKept) => view.context.choose({ keep: isKept ? '1' : '' })),
+  );
   const words = ['Curve', 'Strips', 'Map', 'Table', 'Code', 'Patterns'];
   view.tabs = createPhoneTabs(
     words.map((word, at) => ({ id: word.toLowerCase(), word, panel: view.panels[at] })),
@@ -325,13 +387,6 @@ function hint() {
   toast('Click the chart or hold Ctrl to zoom');
 }
 
-/* The panel that a phone shows. */
-function setTab(view, { view: id }) {
-  view.tabs.set(id);
-  if (!id || view.tabs.ids.includes(id)) view.context.banners.drop('view');
-  else view.context.banners.set('view', { text: `There is no view ${short(id)} here; showing the curve and all other views.` });
-}
-
 /* The filter and the opened bar say what strips and map show. */
 function hearFilter(view, route) {
   const isSame = route.filter === view.filter && route.bars === view.bars;
@@ -341,127 +396,6 @@ function hearFilter(view, route) {
   if (isSame || !view.program.space) return;
   loadStrips(view).then(() => refresh(view));
   if (isOther) view.map.load();
-}
-
-/* ---- loading ---------------------------------------------------------------- */
-
-/* selection: what selection.js found; route: the parsed URL. */
-async function show(view, selection, route) {
-  view.selection = selection;
-  view.controller?.abort();
-  view.controller = new AbortController();
-  hideTooltip();
-  view.store.set({ hover: null, pin: null });
-  view.curve.setBuffers(null); // those of another space are not there
-  view.program.wanted = route.capacity;
-  setTab(view, route);
-  hearLook(view, route);
-  view.filter = route.filter;
-  view.bars = route.bars;
-  const { module, problem, session } = selection;
-  if (problem) {
-    only(view, message(unreadableSession(session, problem)), `${short(session.name)} cannot be read.`, saidOf(view, selection));
-    return;
-  }
-  if (!module) {
-    only(
-      view,
-      message(noHlo(selection.modules.notes, session.kind === 'trace' ? view.context.link(session.id, { tool: 'memory_profile' }) : '')),
-      selection.modules.notes.some(({ code }) => code === 'cut')
-        ? 'Nothing to show: the trace was cut short.'
-        : 'Nothing to show: this session has no program.',
-      saidOf(view, selection),
-    );
-    return;
-  }
-  if (module.error) {
-    only(view, message(unreadableModule(module, selection.modules.total_count)), `${short(module.name)} cannot be read.`, saidOf(view, selection));
-    return;
-  }
-  const stop = () => {
-    view.controller.abort();
-    only(view, message(stopped(module.name, view.context.again)), 'Stopped.');
-  };
-  const sentence = `Reading ${short(module.name)} of ${short(session.name)}.`;
-  const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop));
-  try {
-    await load(view, selection, route, view.controller.signal);
-  } catch (error) {
-    if (isAbort(error)) return;
-    if (!(error instanceof Problem)) throw error;
-    only(view, failed(short(module.name), error), 'Nothing to show.');
-  } finally {
-    ends.forEach((end) => end());
-  }
-}
-
-async function load(view, selection, route, signal) {
-  const place = {
-    session: selection.session.id,
-    host: selection.host?.id ?? '',
-    module: selection.module.id,
-  };
-  const isLargest = !place.host && place.module === selection.modules.modules[0]?.id;
-  const ask = await askWithRules(view, place, route.rules, signal, isLargest ? selection.ahead : null);
-  const asked = [summaryWith(view.program, ask, route.capacity), readSession(place.session, signal)];
-  const [answer, session] = await Promise.all(asked);
-  const { module, spaces, arrays } = answer.data;
-  Object.assign(view.program, { ask, place });
-  view.records.reset((name, params) => ask(name, { space: view.program.space.space, ...params }));
-  view.program.module = { ...selection.module, name: module.name || selection.module.name };
-  const said = saidOf(view, selection, session, answer.notes);
-  if (spaces.length === 0) {
-    only(
-      view,
-      message(module.has_buffer_assignment ? noSpaces(view.program.module) : noAssignment(view.program.module, arrays)),
-      `${short(view.program.module.name)}: what it needs is not in this file.`,
-      said,
-    );
-    return;
-  }
-  view.wholePage.hidden = true;
-  await showSpace(view, answer.data, route, said, signal);
-  view.notes.hear(route);
-  if (!signal.aborted) await Promise.all([setPin(view, route), setBeside(view, route)]);
-}
-
-/* The session's notes and error texts are extra: the page stands without them. */
-async function readSession(id, signal) {
-  try {
-    return await get(`sessions/${encodeURIComponent(id)}`, {}, { signal });
-  } catch (error) {
-    if (isAbort(error)) throw error;
-    return null;
-  }
-}
-
-/* What stands beside the plan: notes, error texts, the failure that they tell and where its reason stands, devices. */
-function saidOf(view, { session, modules }, detail = null, notes = []) {
-  return {
-    notes: gatherNotes(notes, modules?.notes ?? [], detail?.notes ?? []),
-    errorTexts: detail?.error_texts ?? [],
-    failure: detail?.failure ?? session.failure ?? null,
-    program: modules?.total_count === 1 ? modules.modules[0].name : null,
-    why: view.context.link(session.id, { tool: 'oom' }),
-  };
-}
-
-const SAYS_NOTHING = { notes: [], errorTexts: [], failure: null };
-
-/* One message instead of all panels. */
-function only(view, content, sentence, said = SAYS_NOTHING) {
-  view.program.said = said;
-  view.head.say(sentence, said);
-  view.wholePage.replaceChildren(content);
-  view.wholePage.hidden = false;
-  for (const panel of view.panels) panel.node.hidden = true;
-  view.tabs.node.hidden = true;
-  view.program.space = null;
-  view.whatif.part.now?.shut();
-  view.inPane = null;
-  view.context.details.clear();
-  view.context.setSpaces([], null);
-  view.context.setNothing();
 }
 
 /* One step back: a drag, the tooltip, the window, then the pin. True if there was one. */
