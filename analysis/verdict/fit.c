@@ -132,7 +132,8 @@ bool fit_is_half_past_device(const struct verdict_facts *facts)
 
 bool fit_is_past_device(const struct verdict_facts *facts)
 {
-    return unplanned_is_over(facts) || unplanned_too_large(facts) != NULL || fit_is_request_past_device(facts);
+    return (facts->failure != NULL && facts->failure->is_past_limit && !facts->is_compile) ||
+           unplanned_is_over(facts) || unplanned_too_large(facts) != NULL || fit_is_request_past_device(facts);
 }
 
 /* ---- did it fit ---- */

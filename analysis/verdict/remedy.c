@@ -139,6 +139,19 @@ static bool may_apply(const struct advice *advice, enum verdict_advice_kind kind
     return kind != VERDICT_ADVICE_OFFLOAD || !advice->facts->is_host;
 }
 
+/* Is the same advice there already, with a size behind a colon or without? */
+static bool is_said(struct advice *advice, const struct verdict_advice *item)
+{
+    for (uint32_t i = 0; i < advice->count; i++) {
+        const char *had = advice->items[i].title;
+        size_t length = strcspn(had, ":"), own = strcspn(item->title, ":");
+        if (strcmp(had, item->title) == 0 ||
+            (length == own && memcmp(had, item->title, own) == 0 && (had[length] == '\0' || item->title[own] == '\0')))
+            return true;
+    }
+    return false;
+}
+
 static struct verdict_advice *remedy_add(struct advice *advice, const struct remedy *remedy)
 {
     if (!may_apply(advice, remedy->kind) || is_of_snapshot(advice, remedy) || is_predicted(advice, remedy))
@@ -155,6 +168,8 @@ static struct verdict_advice *remedy_add(struct advice *advice, const struct rem
         .extra_flops_percent = -1,
     };
     if (remedy->make != NULL && !remedy->make(advice, &item))
+        return NULL;
+    if (is_said(advice, &item))
         return NULL;
     enum verdict_fits fits = item.fits;
     advice->kind = remedy->kind;

@@ -141,6 +141,28 @@ bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *
     return true;
 }
 
+/* Nothing but this request stands in the way: PyTorch holds nothing, and the GPU has more in all. */
+bool remedy_xpu_pieces(const struct advice *advice, struct verdict_advice *item)
+{
+    const struct verdict_facts *facts = advice->facts;
+    int64_t needed = facts_figure(facts, OOM_needed_bytes);
+    if (facts->parts->failure->cause != OOM_CAUSE_NOT_KNOWN || needed <= INT64_C(4) << 30 ||
+        facts_figure(facts, OOM_capacity_bytes) <= needed || facts_figure(facts, OOM_allocated_bytes) != 0)
+        return false;
+    item->evidence =
+        arena_format(facts->arena, "%s are asked for in one piece of the GPU's %s, and PyTorch holds nothing.",
+                     remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_capacity_bytes));
+    item->is_of_cause = true;
+    return true;
+}
+
+/* What the program does already did not help. */
+bool remedy_offload(const struct advice *advice, struct verdict_advice *item)
+{
+    (void)item;
+    return !advice->facts->failure->has_offload;
+}
+
 /* Where a backward pass is, and nothing of it is computed again yet. */
 bool remedy_checkpoint(const struct advice *advice, struct verdict_advice *item)
 {

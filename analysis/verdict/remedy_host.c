@@ -36,6 +36,12 @@ bool remedy_numpy_half(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
+bool remedy_loader(const struct advice *advice, struct verdict_advice *item)
+{
+    (void)item;
+    return advice->facts->failure->has_loader && !oom_is_form(advice->facts->failure, "lmkd");
+}
+
 /* "python", or "the process". */
 static const char *who(const struct advice *advice)
 {

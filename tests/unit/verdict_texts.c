@@ -175,6 +175,12 @@ static const struct {
     {"RuntimeError: [enforce fail at alloc_cpu.cpp:114] data. DefaultCPUAllocator: not enough memory: you tried to "
      "allocate 473910804480 bytes.",
      "host_memory", "Host memory ran out"},
+    {"FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", "host_memory",
+     "The runtime's own limit is reached"},
+    {"java.lang.OutOfMemoryError: Java heap space", "host_memory", "The runtime's own limit is reached"},
+    {"The node was low on resource: memory. Threshold quantity: 100Mi, available: 81920Ki. Container web was using "
+     "2097152Ki, request is 1Gi, has larger consumption of memory.",
+     "host_memory", "The node ran low on host memory"},
     {"Out of memory: Killed process 4711 (python3) total-vm:41943040kB, anon-rss:31457280kB, file-rss:0kB, "
      "shmem-rss:0kB",
      "host_memory", "Host memory ran out"},

@@ -96,6 +96,18 @@ static enum oom_cause cause_of(const struct oom_failure *failure)
     return hole->value < needed->value ? OOM_CAUSE_FRAGMENTATION : OOM_CAUSE_NOT_KNOWN;
 }
 
+/* A runtime's own limit is none of the host's memory. */
+static const char *host_line(const struct oom_failure *failure)
+{
+    if (failure->family == OOM_FAMILY_process && (oom_is_form(failure, "javascript") || oom_is_form(failure, "java")))
+        return "The runtime's own limit is reached, which it sets for its heap; the host may have more memory.";
+    if (oom_is_form(failure, "addresses"))
+        return "A 32-bit process has 2 to 4 GiB of addresses, however much memory the host has.";
+    if (oom_is_form(failure, "evicted"))
+        return "The node ran low on host memory and ended what used more than it had requested.";
+    return "Host memory ran out, not device memory.";
+}
+
 static void cause_set(struct oom_meaning *meaning)
 {
     static const struct {
@@ -104,7 +116,7 @@ static void cause_set(struct oom_meaning *meaning)
         [OOM_CAUSE_OTHER_PROCESS] = {"other_process", "Other processes hold what is missing on this device."},
         [OOM_CAUSE_TOO_LARGE] = {"too_large", "One request is larger than the whole device."},
         [OOM_CAUSE_LIMIT] = {"limit", "A limit that was set for this process is reached; it is not the device's own."},
-        [OOM_CAUSE_HOST] = {"host_memory", "Host memory ran out, not device memory."},
+        [OOM_CAUSE_HOST] = {"host_memory", NULL},
         [OOM_CAUSE_NOT_KNOWN] = {NULL, NULL},
         [OOM_CAUSE_SHORTAGE] = {"shortage", "Less is free in total than was requested."},
         [OOM_CAUSE_FRAGMENTATION] = {"fragmentation",
@@ -115,6 +127,8 @@ static void cause_set(struct oom_meaning *meaning)
     meaning->cause = cause_of(meaning->failure);
     meaning->cause_name = causes[meaning->cause].name;
     meaning->cause_line = causes[meaning->cause].line;
+    if (meaning->cause == OOM_CAUSE_HOST)
+        meaning->cause_line = host_line(meaning->failure);
     if (oom_is_limit_of_buffer(meaning->failure))
         meaning->cause_line = "A single buffer may not be this large on this device, however much is free.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_FRAGMENTATION)

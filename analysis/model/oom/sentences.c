@@ -21,7 +21,8 @@ static void titles_set(struct oom_meaning *meaning, struct arena *arena)
     bool has_space = space.data != NULL && !str_equal(space, STR("hbm")) &&
                      failure->memory_class != oom_family_memory(failure->family);
     meaning->heading = families[failure->family].heading;
-    meaning->title = arena_format(arena, "%s%s%s%s%.*s%s", families[failure->family].title, has_space ? " in " : "",
+    const char *title = oom_is_form(failure, "evicted") ? "Eviction from a node" : families[failure->family].title;
+    meaning->title = arena_format(arena, "%s%s%s%s%.*s%s", title, has_space ? " in " : "",
                                   has_space ? oom_space_name(failure, arena) : "", code.data != NULL ? " (" : "",
                                   (int)(code.data != NULL ? code.length : 0), code.data != NULL ? code.data : "",
                                   code.data != NULL ? ")" : "");
@@ -130,7 +131,7 @@ static void kill_answer(struct oom_meaning *meaning, struct arena *arena)
     struct oom_sentence *answer = &meaning->answer;
     oom_say(answer, arena_format(arena, "%s: ", meaning->title));
     say_who(answer, failure);
-    oom_say(answer, " was killed");
+    oom_say(answer, oom_is_form(failure, "evicted") ? " was evicted" : " was killed");
     if (oom_figure(failure, OOM_process_bytes) != NULL) {
         oom_say(answer, " when it held ");
         oom_say_figure(answer, failure, OOM_process_bytes, "main");
@@ -142,9 +143,14 @@ static void kill_answer(struct oom_meaning *meaning, struct arena *arena)
         say_beside(answer, failure, OOM_capacity_bytes, OOM_total_bytes, NULL, arena);
         oom_say(answer, " were in use");
     }
-    oom_say(answer, failure->family == OOM_FAMILY_killed
-                        ? "; the text does not say why. A host that runs out of memory kills so."
-                        : ".");
+    if (failure->family == OOM_FAMILY_killed)
+        oom_say(answer, oom_is_form(failure, "lmkd")
+                            ? " while the system ended other programs to get memory back."
+                            : "; the text does not say why. A host that runs out of memory kills so.");
+    else if (oom_is_form(failure, "evicted"))
+        oom_say(answer, ": the node ran low on memory.");
+    else
+        oom_say(answer, ".");
 }
 
 static void answer_set(struct oom_meaning *meaning, struct arena *arena)
@@ -295,7 +301,8 @@ static void cause_text_set(struct oom_meaning *meaning)
                           ? "Shared memory (/dev/shm) ran out; its size is set separately from the host's memory."
                       : meaning->failure->memory_class == OOM_MEMORY_page_locked
                           ? "Pinned host memory, which the device reads and writes directly, ran out."
-                          : "Host memory ran out, not device memory.");
+                      : meaning->cause_line != NULL ? meaning->cause_line
+                                                    : "Host memory ran out, not device memory.");
         break;
     case OOM_CAUSE_SHORTAGE:
         if (oom_figure(meaning->failure, OOM_free_bytes) == NULL) {

@@ -145,9 +145,19 @@ static bool is_part_of_next(const struct oom_failure *first, const struct oom_fa
     if (is_head_of(first, next))
         return true;
     if (first->family == OOM_FAMILY_killed)
-        return oom_family_is_kill(next->family) && apart <= KILLS;
+        return oom_family_is_kill(next->family) && !is_form(next, "lmkd") && apart <= KILLS;
+    if (is_form(first, "lmkd") && next->family == OOM_FAMILY_killed)
+        return apart <= KILLS;
     return is_vague(first) && !is_vague(next) && !oom_family_is_kill(next->family) && apart <= LAYERS &&
            agree(&first->figures[OOM_needed_bytes], &next->figures[OOM_needed_bytes]);
+}
+
+/* Android's killer names whom it ended, one program after the other: what the shell says is of the job, and the others
+ * show why. */
+static void killer_set(struct oom_failure *job, const struct oom_failure *other)
+{
+    if (job->family == OOM_FAMILY_killed && is_form(other, "lmkd"))
+        job->form = other->form;
 }
 
 static void consequence_add(struct oom_failure *first, const struct oom_failure *next, struct arena *arena)
@@ -201,6 +211,7 @@ size_t oom_chain_join(struct oom_failure *failures, size_t count, struct arena *
             struct oom_failure part = failures[kept - 1];
             failures[kept - 1] = next;
             figures_lend(&failures[kept - 1], &part);
+            killer_set(&failures[kept - 1], &part);
             consequence_add(&failures[kept - 1], &part, arena);
         } else if (owner < 0) {
             failures[kept++] = next;
@@ -215,6 +226,7 @@ size_t oom_chain_join(struct oom_failure *failures, size_t count, struct arena *
             consequence_add(&failures[owner], &next, arena);
         } else {
             figures_lend(&failures[owner], &next);
+            killer_set(&failures[owner], &next);
             consequence_add(&failures[owner], &next, arena);
         }
     }

@@ -91,6 +91,16 @@ static size_t constraint_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, task_end);
 }
 
+/* "Memory cgroup stats for /kubepods/…: cache:0KB rss:613460KB": of a dump whose other lines may be missing. */
+static size_t group_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    size_t end = at;
+    if (!oom_cursor_find(&reader->text, &end, "rss:", LINE))
+        return 0;
+    kill_open(reader, from, at)->form = "cgroup";
+    return oom_draft_reach(reader, at);
+}
+
 /* "python invoked oom-killer: gfp_mask=…": who asked last, which need not be who is killed. */
 static size_t invoked_read(struct oom_reader *reader, size_t from, size_t at)
 {
@@ -253,6 +263,7 @@ static size_t node_read(struct oom_reader *reader, size_t from, size_t at)
 static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t at)
 {
     static const char *const begin[] = {"Traceback(mostrecentcalllast", "File\""};
+    static const char *const narrow[] = {"-32\\lib\\", "-32\\Lib\\", "32bit(Intel)]onwin32"};
     const struct oom_text *text = &reader->text;
     size_t which, end = at;
     bool has_text = oom_cursor_take(text, &end, ":");
@@ -261,7 +272,9 @@ static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t a
         oom_cursor_take(text, &end, "Cannotallocatewrite+execute") || (has_text && oom_pattern_is_at(reader, end)) ||
         !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, begin, 2, &which))
         return 0;
-    oom_draft_begin(reader, OOM_FAMILY_python, "memory_error", from, at);
+    bool is_narrow =
+        oom_seen_before(&reader->narrow, text, from, TRACEBACK, narrow, sizeof(narrow) / sizeof(narrow[0]), &which);
+    oom_draft_begin(reader, OOM_FAMILY_python, is_narrow ? "addresses" : "memory_error", from, at);
     return oom_draft_reach(reader, at);
 }
 
@@ -285,6 +298,7 @@ size_t oom_host_unsaid(struct oom_reader *reader, size_t at, struct oom_failure 
 
 const struct oom_handler oom_host_handlers[] = {
     {"memory:usage", usage_read, false},
+    {"Memorycgroupstatsfor/", group_read, false},
     {"oom-kill:constraint=", constraint_read, false},
     {"invokedoom-killer:", invoked_read, false},
     {"Outofmemory:Killprocess", victim_read, false},

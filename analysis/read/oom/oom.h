@@ -89,6 +89,9 @@ struct oom_failure {
     enum oom_activity activity;   /* what it was doing, of the same */
     bool has_checkpoint;          /* activations were computed again already */
     bool has_loss;                /* a line before it makes a loss, or calls backward() of one */
+    bool has_loader;              /* the lines around it tell of a program in Python or of one that loads data */
+    bool has_offload;             /* a line before it moves parts of the model to the host already */
+    bool is_past_limit;           /* a compiler said before it that the program cannot be made to fit the device */
     bool has_own_limit;           /* the capacity is what the program allowed itself, not the device's */
     bool is_given_up;             /* tried and taken back: the lines behind say that the program went on */
     const char *form;  /* a stable word for the kind of sentence; static; NULL: a sentence that is not known */

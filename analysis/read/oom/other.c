@@ -14,7 +14,9 @@ enum { NEAR = 64 << 10, SENTENCE = 400 };
 
 static bool is_gpu_allocator(struct str name)
 {
-    return memmem(name.data, name.length, "GPU", 3) != NULL || memmem(name.data, name.length, "gpu", 3) != NULL ||
+    static const char other[] = "device:XPU"; /* a plugin's device: its allocator may have any name */
+    return memmem(name.data, name.length, other, sizeof(other) - 1) != NULL ||
+           memmem(name.data, name.length, "GPU", 3) != NULL || memmem(name.data, name.length, "gpu", 3) != NULL ||
            memmem(name.data, name.length, "cuda", 4) != NULL;
 }
 
@@ -117,12 +119,13 @@ static size_t tensor_read(struct oom_reader *reader, size_t from, size_t at)
     if (!tensor_take(text, &at, &tensor))
         return shape_read(reader, from, at);
     struct str allocator = {text->bytes + tensor.allocator, tensor.allocator_end - tensor.allocator};
+    struct str device = {text->bytes + tensor.device, tensor.device_end - tensor.device};
+    bool is_gpu = is_gpu_allocator(allocator) || is_gpu_allocator(device);
     struct oom_failure *failure = &reader->draft.failure;
     if (is_of_dump(reader, from, allocator))
         reader->draft.is_weak = false;
     else
-        failure = oom_draft_begin(reader, is_gpu_allocator(allocator) ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc,
-                                  "tensor", from, at);
+        failure = oom_draft_begin(reader, is_gpu ? OOM_FAMILY_gpu_bfc : OOM_FAMILY_cpu_alloc, "tensor", from, at);
     if (failure->device.text.data == NULL)
         oom_draft_name(reader, &failure->device, tensor.device, tensor.device_end);
     struct oom_buffer *buffer = oom_draft_buffer(reader, OOM_ALLOCATIONS);

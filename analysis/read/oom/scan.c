@@ -111,7 +111,7 @@ static const char *const signs[] = {
     "VmRSS", "MEMORYLIMIT", "emorylimitof", "emorylimitexceeded", "emoryquota", "objectstore", "memoryexhausted",
     "exitcode-9", "withstatus-9", "exitstatus-9", "Error137", "ofsignal9", "EXITCODE:9", "oom_reaper", "killedbysignal",
     "errno137", "Code137", "KILL(9)", "SIGNAL:9", "Killed(sig",
-    "oom-killer", "Killprocess", "Cannotallocate", "cannotallocate", "directmemory",
+    "oom-killer", "cgroupstats", "Killprocess", "Cannotallocate", "cannotallocate", "directmemory",
 };
 /* clang-format on */
 

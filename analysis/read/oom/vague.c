@@ -411,6 +411,34 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
     return oom_draft_reach(reader, line_end > end ? line_end : end);
 }
 
+/* A context that an illegal address or a failed launch broke refuses all that is asked of it. Where such an error
+ * stands near, a line that does not speak of memory tells of no lack. */
+static bool is_of_broken_context(struct oom_reader *reader, size_t at, struct str line)
+{
+    enum { NEAR = 2048 };
+    static const char *const memory[] = {"emory", "EMORY"};
+    static const char *const errors[] = {"cudaErrorIllegalAddress",
+                                         "CUDA_ERROR_ILLEGAL_ADDRESS",
+                                         "anillegalmemoryaccesswasencountered",
+                                         "cudaErrorLaunchFailure",
+                                         "CUDA_ERROR_LAUNCH_FAILED",
+                                         "unspecifiedlaunchfailure",
+                                         "device-sideasserttriggered",
+                                         "cudaErrorAssert",
+                                         "hipErrorIllegalAddress"};
+    size_t which;
+    if (has_word(line, memory, COUNT(memory)))
+        return false;
+    if (oom_seen_before(&reader->broken, &reader->text, at, NEAR, errors, COUNT(errors), &which))
+        return true;
+    for (size_t i = 0; i < COUNT(errors); i++) {
+        size_t end = at;
+        if (oom_cursor_find(&reader->text, &end, errors[i], NEAR))
+            return true;
+    }
+    return false;
+}
+
 size_t oom_vague_read(struct oom_reader *reader, size_t at)
 {
     const struct oom_text *text = &reader->text;
@@ -427,7 +455,7 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
     uint64_t line_at = text->raw_at + (uint64_t)(line.data - text->raw);
     has_status = has_status && oom_status_read(line, (size_t)(text->raw + raw - line.data), &status) &&
                  is_of_status(text, line, &status);
-    has_lack = has_lack && is_of_error(text, at, line);
+    has_lack = has_lack && is_of_error(text, at, line) && !is_of_broken_context(reader, at, line);
     if (has_status && end == at)
         end = oom_text_at(text, raw + status.word.length);
     if ((!has_status && !has_lack) || reader->tail_at > line_at || oom_read_head_within(reader, at + 1, HEAD_WITHIN))
