@@ -263,7 +263,7 @@ static size_t node_read(struct oom_reader *reader, size_t from, size_t at)
 static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t at)
 {
     static const char *const begin[] = {"Traceback(mostrecentcalllast", "File\""};
-    static const char *const narrow[] = {"-32\\lib\\", "-32\\Lib\\", "32bit(Intel)]onwin32"};
+    static const char *const narrow[] = {"-32\\lib", "-32\\Lib", "32bit(Intel)]onwin32"};
     const struct oom_text *text = &reader->text;
     size_t which, end = at;
     bool has_text = oom_cursor_take(text, &end, ":");
