@@ -187,8 +187,8 @@ START_TEST(rows_that_are_apart)
         "b = f32[640,512] broadcast(m) dimensions={1} \"jit(f)/op\" "
         "k = f32[640,512] subtract(h, b) \"jit(f)/sub\"",
         /* each row meets all others */
-        "q = f32[640,640] dot(h, h) lhs={1} rhs={1} \"jit(f)/dot_general\" "
-        "k = f32[640,512] dot(q, h) lhs={1} rhs={0} \"jit(f)/dot_general\"",
+        ("q = f32[640,640] dot(h, h) lhs={1} rhs={1} \"jit(f)/dot_general\" "
+         "k = f32[640,512] dot(q, h) lhs={1} rhs={0} \"jit(f)/dot_general\""),
         "k = f32[640,512] sort(h) \"jit(f)/sort\"",
         "k = f32[640,512] custom-call(h) \"jit(f)/pallas_call\"",
     };

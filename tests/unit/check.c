@@ -134,7 +134,9 @@ END_TEST
 
 static struct check_report report_of(struct check_module *modules, size_t count)
 {
-    struct check_report report = {.limits = {1000, true, 20000}, .modules = modules, .count = count};
+    struct check_report report = {.limits = {.max_total_bytes = 1000, .has_baseline = true, .tolerance_ppm = 20000},
+                                  .modules = modules,
+                                  .count = count};
     for (size_t i = 0; i < count; i++) {
         report.finding_count += modules[i].finding_count;
         report.fault_count += modules[i].fault != NULL;

@@ -325,8 +325,8 @@ static const char *const good_compiles[] = {
     "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB with freed_by_count=0. The caller indicates "
     "that this is not a failure, but this may mean that there could be performance gains if more memory were "
     "available.\n",
-    "Can't reduce memory use below 15.00GiB (16106127360 bytes) by rematerialization; only reduced to 16.00GiB "
-    "(17179869184 bytes)\n",
+    ("Can't reduce memory use below 15.00GiB (16106127360 bytes) by rematerialization; only reduced to 16.00GiB "
+     "(17179869184 bytes)\n"),
 };
 
 START_TEST(reports_without_failure_are_told)
