@@ -73,7 +73,7 @@ static bool is_attempt(const struct oom_failure *first, const struct oom_failure
     uint64_t apart = next->begin_at > first->last_end_at ? next->begin_at - first->last_end_at : 0;
     bool is_of_pool = first->family == OOM_FAMILY_gpu_xla && next->family == OOM_FAMILY_gpu_xla &&
                       last->family == next->family && first->form == next->form && last->form == next->form &&
-                      strcmp(next->form, "driver") == 0;
+                      is_form(next, "driver");
     return is_of_pool && apart <= LINES && had->is_known && has->is_known && has->value < had->value &&
            has->value >= had->value / 10 * 8;
 }
