@@ -370,7 +370,7 @@ def test_what_helps_is_said_once(t):
             b"PyTorch but unallocated.\n",
             "expandable_segments:True",
         ),
-        "killed": (b"iter 144\nKilled\n", "workers"),
+        "killed": (b"python train.py: iter 144\nKilled\n", "workers"),
         "shm": (b"DataLoader worker (pid 4711) is killed by signal: Bus error.\n", "--shm-size"),
     }
     for name, (text, word) in texts.items():
