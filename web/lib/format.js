@@ -138,7 +138,7 @@ export function factor(value) {
 /* The same of what is stored larger than its data; "" where the figure would not show it. */
 export const expansion = (value) => (value >= 1.005 ? factor(value) : '');
 
-/* "model.py:41" of "/home/me/model.py:41"; "" of nothing. */
+/* "model.py:41" of "src/model.py:41"; "" of nothing. */
 export const baseName = (path) => String(path ?? '').slice(String(path ?? '').lastIndexOf('/') + 1);
 
 /* "model.py:41"; "" when the file is not known. */
