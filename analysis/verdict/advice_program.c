@@ -196,7 +196,7 @@ static bool is_severe(const struct verdict_facts *facts, const struct plan_patte
     int64_t all = 0, severe = 0;
     for (uint32_t i = 0; i < pattern->row_count; i++) {
         const struct plan_row *row = &facts->space->rows[pattern->rows[i]];
-        int64_t padding = row->unpadded_bytes < 0 ? 0 : row->bytes - row->unpadded_bytes;
+        int64_t padding = facts_padding(row);
         all = sum_add(all, padding);
         if (row->bytes / NOTHING_ELSE >= row->unpadded_bytes)
             severe = sum_add(severe, padding);

@@ -38,7 +38,7 @@ static const char *padding_text(const struct verdict_facts *facts, const struct 
 {
     enum { TOLD_PERCENT = 10 };
     char share[SHARE_TEXT_BYTES];
-    int64_t padding = row->unpadded_bytes < 0 ? 0 : row->bytes - row->unpadded_bytes;
+    int64_t padding = facts_padding(row);
     if (padding < row->bytes / 100 * TOLD_PERCENT || padding == 0)
         return "";
     return arena_format(facts->arena, ", %s of it padding", size_text_share(share, padding, row->bytes));

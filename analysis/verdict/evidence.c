@@ -36,9 +36,7 @@ static bool is_listed(const struct plan_space *space, const struct plan_row *row
 
 static int64_t counted_bytes(const struct plan_row *row, bool is_padding)
 {
-    if (!is_padding)
-        return row->bytes;
-    return row->unpadded_bytes < 0 ? 0 : facts_positive(row->bytes - row->unpadded_bytes);
+    return is_padding ? facts_padding(row) : row->bytes;
 }
 
 static const char counted_twice[] = "less: memory that several of these buffers use is counted once";

@@ -46,6 +46,11 @@ const char *facts_size_beside(const struct verdict_facts *facts, int64_t bytes, 
 const char *facts_sentence(const struct verdict_facts *facts, const struct oom_sentence *sentence);
 /* What is less than nothing is nothing. */
 static inline int64_t facts_positive(int64_t bytes) { return bytes > 0 ? bytes : 0; }
+/* Of a row's bytes those that are padding; 0 where the size of its data is not known. */
+static inline int64_t facts_padding(const struct plan_row *row)
+{
+    return row->unpadded_bytes < 0 ? 0 : facts_positive(row->bytes - row->unpadded_bytes);
+}
 /* Has room for no more: then the rest is left out. */
 void facts_note(const struct verdict_facts *facts, enum verdict_note_kind kind, const char *text);
 /* "models.py:11" of a row, or "". In the arena. */

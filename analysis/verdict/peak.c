@@ -24,10 +24,8 @@ static void patterns_make(const struct verdict_facts *facts)
         int64_t *padding = NULL;
         if (pattern->kind == PATTERN_PADDING)
             padding = arena_array(facts->arena, int64_t, (size_t)pattern->row_count + 1);
-        for (uint32_t k = 0; padding != NULL && k < pattern->row_count; k++) {
-            const struct plan_row *row = &space->rows[pattern->rows[k]];
-            padding[k] = row->unpadded_bytes < 0 ? 0 : facts_positive(row->bytes - row->unpadded_bytes);
-        }
+        for (uint32_t k = 0; padding != NULL && k < pattern->row_count; k++)
+            padding[k] = facts_padding(&space->rows[pattern->rows[k]]);
         out->patterns[out->pattern_count++] = (struct verdict_pattern){
             .kind = pattern_name((enum pattern_kind)pattern->kind),
             .sentence = pattern->sentence,

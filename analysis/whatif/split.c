@@ -86,12 +86,11 @@ const char *split_whole_text(const struct split *split, struct arena *arena)
 /* Bytes of an array without padding; 0: it is none. */
 static int64_t array_bytes(const struct variant *variant, uint32_t at)
 {
-    struct shape_array shape;
-    if (at == HLO_NONE || !shape_array_read(hlo_instruction_shape(&variant->plan->hlo, at), &shape))
+    struct shape_array array;
+    if (at == HLO_NONE || !shape_array_read(hlo_instruction_shape(&variant->plan->hlo, at), &array))
         return 0;
-    int64_t elements = shape_array_elements(&shape), bytes;
-    bool is_counted = !__builtin_mul_overflow(elements, (int64_t)shape_type_bytes(shape.type), &bytes);
-    return is_counted ? bytes : INT64_MAX;
+    int64_t bytes = shape_bytes(hlo_instruction_shape(&variant->plan->hlo, at));
+    return bytes == SHAPE_UNKNOWN_SIZE ? INT64_MAX : bytes;
 }
 
 static const char fourier[] = "a Fourier transform";

@@ -301,8 +301,7 @@ static void cause_text_set(struct oom_meaning *meaning)
                           ? "Shared memory (/dev/shm) ran out; its size is set separately from the host's memory."
                       : meaning->failure->memory_class == OOM_MEMORY_page_locked
                           ? "Pinned host memory, which the device reads and writes directly, ran out."
-                      : meaning->cause_line != NULL ? meaning->cause_line
-                                                    : "Host memory ran out, not device memory.");
+                          : meaning->cause_line);
         break;
     case OOM_CAUSE_SHORTAGE:
         if (oom_figure(meaning->failure, OOM_free_bytes) == NULL) {
