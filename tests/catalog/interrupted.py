@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from harness import equal
+from harness import equal, wait_until
 from writing import check_balance, index, told, tree
 
 
@@ -103,7 +103,10 @@ def test_the_database_ends_meanwhile(t, database):
     process = subprocess.Popen(
         [t.binary, "index", "--catalog=" + database.url, t.folder()], stderr=subprocess.PIPE, text=True
     )
-    time.sleep(0.15)
+    connected = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'memviewd%'"
+    wait_until(
+        lambda: process.poll() is not None or database.value(connected) != "0", what="a connection or the end of it all"
+    )
     database.stop(signal.SIGQUIT)
     said = process.communicate(timeout=120)[1]
     database.start()
