@@ -4,6 +4,7 @@
 
 import { el, figure, fill, nameInline } from '../lib/dom.js';
 import { bytes, count, counted, percent, sourceLine, visible } from '../lib/format.js';
+import { predictedFit, predictedSigns } from '../lib/predicted.js';
 import { onTheme, startTheme } from '../lib/theme.js';
 import { categoryFill, categoryWord, legend, swatch, swatchStyle } from '../widgets/categories.js';
 import { createPlot } from '../widgets/curve_plot.js';
@@ -65,7 +66,6 @@ function head(module, space, chooser) {
   );
 }
 
-const FITS = { yes: 'fits', no: 'does not fit', unknown: 'may fit' };
 const ADVICE_SHOWN = 3;
 
 /* What will make it fit: the first of the daemon's advice, each with its figures and its line of code. */
@@ -73,14 +73,18 @@ function adviceOf(verdict) {
   const { advice = [], advice_sentence: sentence = null, fits } = verdict ?? {};
   if (!advice.length && !sentence) return [];
   const shown = advice.slice(0, ADVICE_SHOWN);
-  const item = ({ title, saves_bytes: saves, lands_at_bytes: lands, fits: does, confidence, do: line }) => {
-    const [most, least] = confidence === 'bound' ? ['≤ ', '≥ '] : ['', ''];
+  const item = (each) => {
+    const { saves_bytes: saves, lands_at_bytes: lands, confidence, do: line } = each;
+    const [most, least] = predictedSigns(each);
+    const words = predictedFit(each);
     return el(
       'li',
       {},
-      el('strong', {}, visible(title)),
+      el('strong', {}, visible(each.title)),
       saves > 0 ? [`: saves ${most}`, figure(saves)] : '',
-      lands == null ? '' : [`, lands at ${least}`, figure(lands), ` and ${FITS[does] ?? FITS.unknown}`],
+      lands == null
+        ? ''
+        : [`, lands at ${least}`, figure(lands), words && ` and ${each.fits === 'no' ? 'is ' : ''}${words}`],
       saves == null && lands == null ? ': how much it saves is not known' : '',
       el('span', { class: 'dim' }, ` (${visible(confidence)})`),
       line ? el('code', {}, visible(line)) : null,

@@ -5,9 +5,10 @@
 
 import { get, isAbort, Problem, problemText } from '../../lib/api.js';
 import { button, el, fill } from '../../lib/dom.js';
-import { bytes, capital, counted, visible } from '../../lib/format.js';
+import { capital, counted, visible } from '../../lib/format.js';
+import { predictedFit, predictedSigns } from '../../lib/predicted.js';
 import { exportEntries } from '../../widgets/export_menu.js';
-import { callLine, computeWords, confidenceButton, isBound } from '../../widgets/fit_sets.js';
+import { callLine, computeWords, confidenceButton } from '../../widgets/fit_sets.js';
 import { createPanel } from '../../widgets/panel.js';
 
 /* More stand behind a word. */
@@ -24,17 +25,15 @@ const COLUMNS = [
   'do',
 ].map((key) => ({ key, title: key }));
 
-const fitsNode = ({ fits, over_bytes: over }) => {
-  if (fits === 'yes') return el('strong', {}, 'fits');
-  if (fits === 'perhaps') return el('span', {}, 'may fit');
-  if (fits === 'no') return el('span', { class: 'dim' }, over == null ? 'over' : `over by ${bytes(over)}`);
-  return null;
+const fitsNode = (item) => {
+  const words = predictedFit(item);
+  return words && el(item.fits === 'yes' ? 'strong' : 'span', { class: item.fits === 'no' ? 'dim' : null }, words);
 };
 
 function figuresNode(item, links) {
   const { saves_bytes: saves, lands_at_bytes: lands, evidence } = item;
   if (saves == null && lands == null) return el('span', { class: 'dim' }, 'how much it saves is not known');
-  const [most, least] = isBound(item) ? ['≤ ', '≥ '] : item.confidence === 'guess' ? ['about ', 'about '] : ['', ''];
+  const [most, least] = predictedSigns(item);
   return [
     saves > 0 ? el('span', {}, 'saves ', most, links.figure(saves, evidence.saves)) : null,
     lands == null
