@@ -67,6 +67,11 @@ bool advice_text_attention(struct advice *advice);
 void advice_text_batch(struct advice *advice);
 void advice_text_sequence(struct advice *advice);
 void advice_text_cast(struct advice *advice);
+void advice_text_scan_outputs(struct advice *advice);
+/* The line that helps, of a plan and of a text. */
+#define ADVICE_SCAN_OUTPUTS_CALL                                                                                       \
+    "jax.lax.scan(lambda carry, x: (step(carry, x), metric(carry)), carry, xs)  # a number, not the array; of every "  \
+    "k-th: a jax.lax.fori_loop of k steps inside of the scan, and its last value as the output"
 
 #define ADVICE(constant, name, effort, find) void find(struct advice *advice);
 #define TEXT_ADVICE(constant, name, effort)

@@ -46,10 +46,13 @@ struct verdict_advice *advice_add_of_cause(struct advice *advice, struct verdict
 void advice_find_scan_outputs(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
-    struct verdict_advice item = {
-        .call = "jax.lax.scan(lambda carry, x: (step(carry, x), metric(carry)), carry, xs)  # a number, not the array; "
-                "of every k-th: a jax.lax.fori_loop of k steps inside of the scan, and its last value as the output",
-        .reason = "At most this much: what is computed in the scan instead may take memory there."};
+    if (!advice->has_program) {
+        advice_text_scan_outputs(advice);
+        return;
+    }
+    struct verdict_advice item = {.call = ADVICE_SCAN_OUTPUTS_CALL,
+                                  .reason =
+                                      "At most this much: what is computed in the scan instead may take memory there."};
     if (!is_cause(advice, VERDICT_CAUSE_SCAN_OUTPUTS))
         return;
     const struct cause_arrays *stacked = facts->out->cause.arrays;

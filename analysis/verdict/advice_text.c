@@ -108,6 +108,17 @@ void advice_text_donate(struct advice *advice)
     }
 }
 
+void advice_text_scan_outputs(struct advice *advice)
+{
+    const struct verdict_facts *facts = advice->facts;
+    if (!is_told(advice) || facts->out->cause.kind != VERDICT_CAUSE_SCAN_OUTPUTS)
+        return;
+    struct verdict_advice item = item_of(advice, "Reduce inside the scan, or return every k-th of its outputs",
+                                         ADVICE_SCAN_OUTPUTS_CALL "; or scan in pieces, each moved by jax.device_get");
+    item.evidence = facts->out->cause.text;
+    advice_add(advice, item);
+}
+
 static const char *swap_call(const struct oom_failure *failure)
 {
     switch (failure->framework) {

@@ -50,6 +50,33 @@ static bool of_assignment(const struct verdict_facts *facts)
     return false;
 }
 
+/* ---- what a scan stacks ---- */
+
+/* Is what was asked for a result that a scan stacks, an output of each of its iterations? */
+static bool of_stack(const struct verdict_facts *facts, const struct oom_group *group)
+{
+    const struct oom_buffer *buffer = group->buffer;
+    int64_t total = facts_figure(facts, OOM_total_bytes), results = facts_figure(facts, OOM_output_bytes);
+    if (!facts->is_xla || group->count != 1 || !oom_has_assignment(facts->failure) || buffer->op_name.text.data == NULL)
+        return false;
+    int64_t bytes = (int64_t)buffer->size.value;
+    const struct str op_name = buffer->op_name.text;
+    if (bytes <= total / 2 || results <= total / 2 || !str_contains(op_name, STR("while/body/")) ||
+        !str_equal(str_last_part(op_name), STR("dynamic_update_slice")))
+        return false;
+    const struct str file = buffer->source_file.text;
+    const char *place = file.data != NULL && buffer->source_line.is_known
+                            ? arena_format(facts->arena, " at %.*s:%llu", (int)str_last_part(file).length,
+                                           str_last_part(file).data, (unsigned long long)buffer->source_line.value)
+                            : "";
+    cause_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, bytes, VERDICT_GUESS,
+              arena_format(facts->arena,
+                           "%.*s, which a scan%s stacks as a result, is %s of the %s that the program takes.",
+                           (int)buffer->shape.text.length, buffer->shape.text.data, place, facts_size(facts, bytes),
+                           facts_size(facts, total)));
+    return true;
+}
+
 /* ---- attention scores ---- */
 
 /* "f32[32,4096,4096]": its last two sides alike, as the tokens are, and long. Of "[tokens, tokens]" alone it is not
@@ -158,7 +185,7 @@ void cause_listed_make(const struct verdict_facts *facts)
     const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < list->count; i++)
         listed = sum_add(listed, (int64_t)list->items[i].size.value);
-    if (of_small_program(facts) || of_scores(facts, listed))
+    if (of_small_program(facts) || of_scores(facts, listed) || of_stack(facts, &group))
         return;
     if (facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE)
         cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,

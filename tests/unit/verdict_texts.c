@@ -7,6 +7,14 @@
 
 /* ---- texts alone ---- */
 
+/* A program whose largest buffer, made by the operation `op`, is asked for. */
+#define STACK_OF(results, temporaries, op)                                                                             \
+    "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 14745600000 bytes.\nBufferAssignment OOM Debugging.\n" \
+    "BufferAssignment stats:\n parameter allocation: 802.3KiB\n maybe_live_out allocation: " results "\n"              \
+    " preallocated temp allocation: " temporaries "\n total allocation: 13.74GiB\nPeak buffers:\n\tBuffer 1:\n"        \
+    "\t\tSize: 13.73GiB\n\t\tOperator: op_name=\"" op "\" source_file=\"run.py\" source_line=4\n"                      \
+    "\t\tShape: f32[500,18,640,640]\n\t\t==========================\n\n"
+
 static const struct {
     const char *content, *cause;
     const char *kinds[5]; /* of advice that has to be there */
@@ -29,6 +37,14 @@ static const struct {
      {"flags", "shard", "batch", "larger_chip"}},
     {"Out of host memory while trying to allocate 65.00GiB.", "host_memory", {NULL}},
     {"Failed to allocate request for 256.00MiB (268435456B) on device ordinal 1", "unknown", {"preallocation", "leak"}},
+    /* results that a scan stacks; the same made at once, and a stack that is kept within the program, are none */
+    {STACK_OF("13.73GiB", "7.92MiB", "jit(scan)/jit(main)/while/body/dynamic_update_slice"),
+     "scan_outputs",
+     {"scan_outputs", "preallocation"}},
+    {STACK_OF("13.73GiB", "7.92MiB", "jit(scan)/jit(main)/while/body/mul"), "one_buffer", {"preallocation", "leak"}},
+    {STACK_OF("7.92MiB", "13.73GiB", "jit(scan)/jit(main)/while/body/dynamic_update_slice"),
+     "one_buffer",
+     {"preallocation", "leak"}},
     /* more than any device has: nothing that makes room is advised, nor half of it; just below that nothing is known */
     {"jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 21149372098676 bytes.",
      "one_buffer",
