@@ -82,11 +82,17 @@ static void donate_of_arrays(struct advice *advice, const struct program_arrays 
     advice_add(advice, item);
 }
 
+/* Results that take the memory of arguments: those are donated already. */
+static int64_t shared_bytes(const struct verdict_facts *facts)
+{
+    uint64_t shared = facts->failure != NULL ? oom_shared_output_bytes(facts->failure) : 0;
+    return shared <= INT64_MAX ? (int64_t)shared : INT64_MAX;
+}
+
 void advice_text_donate(struct advice *advice)
 {
     int64_t arguments = facts_figure(advice->facts, OOM_arguments_bytes),
-            results = facts_figure(advice->facts, OOM_output_bytes),
-            shared = facts_figure(advice->facts, OOM_shared_bytes);
+            results = facts_figure(advice->facts, OOM_output_bytes), shared = shared_bytes(advice->facts);
     const struct program_arrays *arrays = unplanned_arrays(advice->facts);
     if (arrays != NULL && unplanned_too_large(advice->facts) == NULL)
         donate_of_arrays(advice, arrays);
@@ -95,14 +101,14 @@ void advice_text_donate(struct advice *advice)
     struct verdict_advice item = item_of(advice, "Donate the arguments that results replace",
                                          "jax.jit(step, donate_argnums=(0,))  # the state that the step returns");
     if (is_compile(advice) && arguments >= 0 && results >= 0) {
-        int64_t alone = results - facts_positive(shared);
+        int64_t alone = results - shared;
         item.evidence =
             arena_format(advice->facts->arena, "Arguments take %s; of %s of results %s live in memory of arguments.",
                          facts_size(advice->facts, arguments), facts_size(advice->facts, results),
-                         facts_size(advice->facts, facts_positive(shared)));
+                         facts_size(advice->facts, shared));
         item.reason = "At most this much: the text does not say which results have the shapes of arguments.";
         bound_add(advice, item, alone < arguments ? alone : arguments);
-    } else if (!is_compile(advice)) {
+    } else if (!is_compile(advice) && (shared == 0 || results - shared > results / 100)) {
         item.effort = LAST_OF_GUESSES; /* an array that is asked for at run time is hardly a result */
         advice_add(advice, item);
     }

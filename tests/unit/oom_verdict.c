@@ -4,6 +4,7 @@
 #include "oom.h"
 
 #include "base/size_text.h"
+#include "model/oom/meaning.h"
 
 static struct analysis_subject *read_text(const char *text, size_t length)
 {
@@ -106,6 +107,36 @@ START_TEST(outputs_in_the_memory_of_arguments_count_once)
     ck_assert_uint_eq(meaning->groups[OOM_ARGUMENTS_AND_OUTPUTS][0].count, 3);
     ck_assert_str_eq(size_text(size, meaning->listed_bytes), "17.75 GiB");
     ck_assert_str_eq(size_text(size, meaning->listed_shared_bytes), "13.50 GiB");
+    analysis_subject_free(subject);
+}
+END_TEST
+
+/* The rows of a plan count donated results twice, its total counts them once. */
+START_TEST(a_plan_of_donated_results_adds_up_to_its_total)
+{
+    static const struct {
+        const char *results, *total;
+        uint64_t shared_mib, other_mib;
+    } plans[] = {
+        {"12.00GiB", "36.00GiB", 12 << 10, 0}, {"14.00GiB", "38.00GiB", 12 << 10, 2 << 10},
+        {"12.00GiB", "48.00GiB", 0, 12 << 10}, {"12.00GiB", "47.90GiB", 0, 12 << 10}, /* rounding */
+        {"2.00GiB", "26.00GiB", 2 << 10, 0}, /* of the larger only as much as the smaller has */
+    };
+    char text[512];
+    int length = snprintf(text, sizeof(text),
+                          "Out of memory while trying to allocate 24.00GiB\nBufferAssignment OOM Debugging.\n"
+                          "BufferAssignment stats:\n  parameter allocation:   12.00GiB\n  constant allocation: 0B\n"
+                          "  maybe_live_out allocation:   %s\n  preallocated temp allocation:  24.00GiB\n"
+                          "  total allocation:  %s\n",
+                          plans[_i].results, plans[_i].total);
+    struct analysis_subject *subject = read_text(text, (size_t)length);
+    const struct oom_meaning *meaning = &analysis_text_report(subject)->meanings[0];
+    ck_assert_uint_eq(oom_shared_output_bytes(meaning->failure) >> 20, plans[_i].shared_mib);
+    uint64_t outputs = 0;
+    for (size_t i = 0; i < meaning->bar.count; i++)
+        if (strcmp(meaning->bar.stretches[i].look, "output") == 0)
+            outputs += meaning->bar.stretches[i].bytes;
+    ck_assert_uint_eq(outputs >> 20, plans[_i].other_mib);
     analysis_subject_free(subject);
 }
 END_TEST
@@ -273,6 +304,7 @@ int main(void)
     tcase_add_loop_test(tests, a_request_is_held_against_what_there_was, 0, (int)(sizeof(limits) / sizeof(limits[0])));
     tcase_add_test(tests, the_stack_of_a_kernel_has_not_the_size_of_its_result);
     tcase_add_test(tests, outputs_in_the_memory_of_arguments_count_once);
+    tcase_add_loop_test(tests, a_plan_of_donated_results_adds_up_to_its_total, 0, 5);
     tcase_add_test(tests, fragmentation_of_all_is_not_that_of_the_temporaries);
     tcase_add_test(tests, the_bar_names_each_core_by_its_own_name);
     tcase_add_test(tests, figures_say_whether_they_were_rounded);

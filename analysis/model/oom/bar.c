@@ -115,10 +115,16 @@ static void cores_bar(struct oom_bar *bar, const struct oom_failure *failure)
 /* A GPU's plan: what the program holds in all; the request is one piece of it. */
 static void assignment_bar(struct oom_bar *bar, const struct oom_failure *failure)
 {
-    figure_add(bar, failure, "parameters", OOM_arguments_bytes, "parameter");
-    figure_add(bar, failure, "outputs", OOM_output_bytes, "output");
+    const struct oom_figure *results = oom_figure(failure, OOM_output_bytes);
+    uint64_t shared = oom_shared_output_bytes(failure), whole = failure->figures[OOM_total_bytes].value;
+    figure_add(bar, failure, shared > 0 ? "parameters, and results in their memory" : "parameters", OOM_arguments_bytes,
+               "parameter");
+    if (shared == 0)
+        figure_add(bar, failure, "outputs", OOM_output_bytes, "output");
+    else if (results != NULL && results->value > shared && results->value - shared > whole / NEAR_PARTS)
+        oom_bar_add(bar, "other outputs", results->value - shared, NULL, "output");
     figure_add(bar, failure, "temporaries", OOM_program_bytes, "temporary");
-    rest_add(bar, failure->figures[OOM_total_bytes].value, "constants and others", "constant");
+    rest_add(bar, whole, "constants and others", "constant");
     fragmentation_set(bar, failure, OOM_program_bytes, OOM_temporary_fragmentation_bytes);
     bar->of = "the plan of the whole program";
 }

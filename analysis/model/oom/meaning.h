@@ -57,6 +57,9 @@ bool oom_is_kill(const struct oom_failure *failure);
 bool oom_is_host(const struct oom_failure *failure);
 /* What an allocator of PyTorch keeps and has not given out, stated or worked out; 0 when the text does not say. */
 uint64_t oom_unallocated(const struct oom_failure *failure);
+/* How much of the results takes the memory of arguments (donated ones), stated or worked out from the plan's total; 0
+ * when the text does not say. At most what the smaller of the two takes where it is worked out. */
+uint64_t oom_shared_output_bytes(const struct oom_failure *failure);
 /* Is that more than any allocator keeps, beside what it has given out? */
 bool oom_keeps_much(const struct oom_failure *failure);
 /* What other processes hold on the device: as the text lists them, else what neither is free nor its own; 0: not

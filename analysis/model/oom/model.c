@@ -191,6 +191,26 @@ uint64_t oom_unallocated(const struct oom_failure *failure)
                : 0;
 }
 
+/* A plan's rows count an allocation twice that is both a parameter and a result; its total counts it once. */
+uint64_t oom_shared_output_bytes(const struct oom_failure *failure)
+{
+    enum { ROUNDING_PARTS = 100 };
+    const struct oom_figure *stated = oom_figure(failure, OOM_shared_bytes),
+                            *arguments = oom_figure(failure, OOM_arguments_bytes),
+                            *results = oom_figure(failure, OOM_output_bytes),
+                            *temporaries = oom_figure(failure, OOM_program_bytes);
+    if (stated != NULL)
+        return stated->value;
+    if (!oom_has_assignment(failure) || results == NULL)
+        return 0;
+    uint64_t total = failure->figures[OOM_total_bytes].value;
+    uint64_t sum = sum_add_unsigned(arguments->value, results->value);
+    sum = sum_add_unsigned(sum, temporaries != NULL ? temporaries->value : 0);
+    uint64_t twice = sum > total ? sum - total : 0;
+    uint64_t most = arguments->value < results->value ? arguments->value : results->value;
+    return twice <= total / ROUNDING_PARTS ? 0 : twice < most ? twice : most;
+}
+
 /* Less than this part of what is allocated is what any allocator keeps, and no reason. */
 enum { PIECES_PARTS = 20 };
 
