@@ -64,6 +64,7 @@ void advice_text_unpad(struct advice *advice);
 void advice_text_shard(struct advice *advice);
 /* Where a text lists attention scores; false: it does not, or the program is here. */
 bool advice_text_attention(struct advice *advice);
+void advice_text_logits(struct advice *advice);
 void advice_text_batch(struct advice *advice);
 void advice_text_sequence(struct advice *advice);
 void advice_text_cast(struct advice *advice);

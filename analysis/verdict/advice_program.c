@@ -380,6 +380,7 @@ void advice_find_chunked_loss(struct advice *advice)
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_LOGITS);
     struct verdict_advice item = {.title = "Compute the loss in chunks of the sequence: no logits are stored whole",
                                   .change = "without=logits"};
+    advice_text_logits(advice);
     if (!advice_is_of_program(advice) || pattern == NULL)
         return;
     advice_evidence(pattern, advice->facts->arena, &item);

@@ -288,6 +288,20 @@ bool advice_text_attention(struct advice *advice)
     return true;
 }
 
+void advice_text_logits(struct advice *advice)
+{
+    const struct verdict_cause *cause = &advice->facts->out->cause;
+    if (!is_told(advice) || cause->kind != VERDICT_CAUSE_LOGITS)
+        return;
+    struct verdict_advice item =
+        item_of(advice, "Compute logits and loss for a part of the tokens at a time",
+                "jax.lax.map(jax.checkpoint(loss_of_part), (hidden, labels))  # (parts, tokens, …); without a loss: "
+                "logits of the tokens that are needed, in bfloat16");
+    item.evidence = cause->text;
+    item.is_of_cause = true;
+    advice_add(advice, item);
+}
+
 void advice_text_sequence(struct advice *advice)
 {
     if (is_told(advice) && advice->facts->failure->family == OOM_FAMILY_tpu_program_load && !has_no_arguments(advice))

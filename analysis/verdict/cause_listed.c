@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A program that takes no more than this fits any device that is empty. */
-enum { SMALL_PROGRAM_BYTES = 256 << 20, FEWEST_TOKENS = 256 };
+enum { SMALL_PROGRAM_BYTES = 256 << 20, FEWEST_TOKENS = 256, LEAST_VOCABULARY = 16000 };
 
 static bool of_small_program(const struct verdict_facts *facts)
 {
@@ -50,6 +50,25 @@ static bool of_assignment(const struct verdict_facts *facts)
     return false;
 }
 
+/* Without the layout that may follow. */
+static const char *shape_words(const struct verdict_facts *facts, const struct oom_buffer *buffer)
+{
+    const struct str shape = buffer->shape.text;
+    const char *close = memchr(shape.data, ']', shape.length);
+    return arena_text(facts->arena,
+                      (struct str){shape.data, close != NULL ? (size_t)(close + 1 - shape.data) : shape.length});
+}
+
+/* " at model.py:12"; "": the text does not say where. */
+static const char *place_words(const struct verdict_facts *facts, const struct oom_buffer *buffer)
+{
+    const struct str file = buffer->source_file.text;
+    if (file.data == NULL || !buffer->source_line.is_known)
+        return "";
+    return arena_format(facts->arena, " at %.*s:%llu", (int)str_last_part(file).length, str_last_part(file).data,
+                        (unsigned long long)buffer->source_line.value);
+}
+
 /* ---- what a scan stacks ---- */
 
 /* Is what was asked for a result that a scan stacks, an output of each of its iterations? */
@@ -64,40 +83,45 @@ static bool of_stack(const struct verdict_facts *facts, const struct oom_group *
     if (bytes <= total / 2 || results <= total / 2 || !str_contains(op_name, STR("while/body/")) ||
         !str_equal(str_last_part(op_name), STR("dynamic_update_slice")))
         return false;
-    const struct str file = buffer->source_file.text;
-    const char *place = file.data != NULL && buffer->source_line.is_known
-                            ? arena_format(facts->arena, " at %.*s:%llu", (int)str_last_part(file).length,
-                                           str_last_part(file).data, (unsigned long long)buffer->source_line.value)
-                            : "";
     cause_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, bytes, VERDICT_GUESS,
               arena_format(facts->arena,
                            "%.*s, which a scan%s stacks as a result, is %s of the %s that the program takes.",
-                           (int)buffer->shape.text.length, buffer->shape.text.data, place, facts_size(facts, bytes),
-                           facts_size(facts, total)));
+                           (int)buffer->shape.text.length, buffer->shape.text.data, place_words(facts, buffer),
+                           facts_size(facts, bytes), facts_size(facts, total)));
     return true;
 }
 
 /* ---- attention scores ---- */
 
-/* "f32[32,4096,4096]": its last two sides alike, as the tokens are, and long. Of "[tokens, tokens]" alone it is not
- * told. */
-static bool is_square(struct str shape)
+/* "f32[32,4096,4096]": how many sides, the last two of them; false: none is told. */
+struct sides {
+    uint64_t before_last, last;
+    size_t count;
+};
+
+static struct sides sides_of(struct str shape)
 {
-    uint64_t sides[2] = {0, 0}, side = 0;
-    size_t count = 0, digits = 0;
-    const char *at = memchr(shape.data, '[', shape.length), *end = shape.data + shape.length;
+    struct sides sides = {0, 0, 0};
+    uint64_t side = 0;
+    size_t digits = 0;
+    const char *at = shape.length > 0 ? memchr(shape.data, '[', shape.length) : NULL, *end = shape.data + shape.length;
     for (at = at != NULL ? at + 1 : end; at < end; at++)
         if (*at >= '0' && *at <= '9' && digits++ < 9) {
             side = side * 10 + (uint64_t)(*at - '0');
         } else {
-            sides[0] = sides[1];
-            sides[1] = side;
+            sides = (struct sides){sides.last, side, sides.count + 1};
             side = digits = 0;
-            count++;
             if (*at != ',')
                 break;
         }
-    return count > 2 && sides[0] == sides[1] && sides[0] >= FEWEST_TOKENS;
+    return sides;
+}
+
+/* Its last two sides are alike, as the tokens are, and long. Of "[tokens, tokens]" alone it is not told. */
+static bool is_square(struct str shape)
+{
+    struct sides sides = sides_of(shape);
+    return sides.count > 2 && sides.before_last == sides.last && sides.last >= FEWEST_TOKENS;
 }
 
 static bool has_word(struct str name, const char *const *words, size_t count)
@@ -142,9 +166,6 @@ static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
     }
     if (first == NULL || bytes <= listed_bytes / 2)
         return false;
-    const struct str shape = first->shape.text;
-    const char *close = memchr(shape.data, ']', shape.length); /* the layout that follows says nothing here */
-    const size_t length = close != NULL ? (size_t)(close + 1 - shape.data) : shape.length;
     cause_set(
         facts, VERDICT_CAUSE_ATTENTION_LOGITS, bytes, VERDICT_GUESS,
         arena_format(
@@ -152,7 +173,71 @@ static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
             "What looks like attention scores, tokens × tokens for each head, is %s of the %s that the text lists: "
             "%llu buffer%s such as %s.",
             facts_size(facts, bytes), facts_size(facts, listed_bytes), count, count == 1 ? "" : "s",
-            arena_text(facts->arena, (struct str){shape.data, length})));
+            shape_words(facts, first)));
+    return true;
+}
+
+/* ---- logits ---- */
+
+/* Of a list of arguments and outputs those are arguments that are no outputs. */
+static bool is_argument(const struct oom_buffer *buffer, enum oom_list list)
+{
+    if (list == OOM_ARGUMENTS_AND_OUTPUTS)
+        return buffer->label.text.data == NULL || !str_starts(buffer->label.text, STR("Output"));
+    return buffer->allocation_type.text.data != NULL &&
+           str_starts(buffer->allocation_type.text, STR("Entry Parameter"));
+}
+
+/* Do the sides of one of the listed arguments fit? Those of weights from which logits are made have the vocabulary as
+ * one of two sides. Those of `like` belong to a copy or a gradient of the argument. */
+static bool has_argument(const struct oom_failure *failure, uint64_t vocabulary, const struct sides *like)
+{
+    for (size_t l = 0; l < OOM_LIST_COUNT; l++)
+        for (size_t i = 0; i < failure->lists[l].count; i++) {
+            const struct oom_buffer *buffer = &failure->lists[l].items[i];
+            struct sides sides = sides_of(buffer->shape.text);
+            bool is_head = sides.count == 2 && (sides.last == vocabulary || sides.before_last == vocabulary);
+            bool is_like = like != NULL && sides.count == like->count && sides.last == like->last &&
+                           sides.before_last == like->before_last;
+            if (is_argument(buffer, (enum oom_list)l) && (like != NULL ? is_like : is_head))
+                return true;
+        }
+    return false;
+}
+
+/* tokens × vocabulary, by the operation or by weights with the same long side. */
+static bool is_of_logits(const struct oom_failure *failure, const struct oom_buffer *buffer)
+{
+    static const char *const words[] = {"logits", "lm_head", "unembed", "vocab", "log_softmax", "cross_entropy"};
+    struct sides sides = sides_of(buffer->shape.text);
+    if (sides.count < 2 || sides.last < LEAST_VOCABULARY || is_argument(buffer, OOM_ALLOCATIONS) ||
+        has_argument(failure, sides.last, &sides))
+        return false;
+    return has_word(buffer->op_name.text, words, sizeof(words) / sizeof(words[0])) ||
+           (str_contains(buffer->op_name.text, STR("dot_general")) && has_argument(failure, sides.last, NULL));
+}
+
+/* Are logits more than half of what is listed? */
+static bool of_logits(const struct verdict_facts *facts, int64_t listed_bytes)
+{
+    const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
+    const struct oom_buffer *first = NULL;
+    int64_t bytes = 0;
+    unsigned long long count = 0;
+    for (size_t i = 0; facts->is_xla && i < list->count; i++)
+        if (list->items[i].size.is_known && is_of_logits(facts->failure, &list->items[i])) {
+            first = first == NULL ? &list->items[i] : first;
+            bytes = sum_add(bytes, (int64_t)list->items[i].size.value);
+            count++;
+        }
+    if (first == NULL || bytes <= listed_bytes / 2)
+        return false;
+    cause_set(facts, VERDICT_CAUSE_LOGITS, bytes, VERDICT_GUESS,
+              arena_format(facts->arena,
+                           "What looks like logits, tokens × vocabulary, is %s of the %s that the text lists: %s%s%s.",
+                           facts_size(facts, bytes), facts_size(facts, listed_bytes), shape_words(facts, first),
+                           place_words(facts, first),
+                           count > 1 ? arena_format(facts->arena, " and %llu more", count - 1) : ""));
     return true;
 }
 
@@ -185,7 +270,7 @@ void cause_listed_make(const struct verdict_facts *facts)
     const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < list->count; i++)
         listed = sum_add(listed, (int64_t)list->items[i].size.value);
-    if (of_small_program(facts) || of_scores(facts, listed) || of_stack(facts, &group))
+    if (of_small_program(facts) || of_scores(facts, listed) || of_logits(facts, listed) || of_stack(facts, &group))
         return;
     if (facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE)
         cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
