@@ -163,7 +163,7 @@ def test_the_command_line_says_what_the_verdict_says(t):
             b"reserved, and 1.00G "
             b"reservable.\n",
             "over by                        0.50 GiB",
-            "Enough is free, but not in one piece: the memory is fragmented.",
+            "Cause: Fragmentation: the free memory is in pieces",
         ),
     )
     for text, line, reason in texts:

@@ -64,8 +64,6 @@ static void text_figures(struct buf *out, const struct oom_meaning *meaning)
             buf_format(out, "  %-26s %12s\n", row->line,
                        row->text ? row->text : size_text_column(size, (int64_t)row->bytes));
     }
-    if (meaning->cause_line)
-        buf_format(out, "  %s\n", meaning->cause_line);
 }
 
 /* Does the text state a figure that is printed? */
@@ -122,6 +120,8 @@ static void text_meaning(struct buf *out, const struct oom_meaning *meaning, con
         buf_text(out, "As the text states it\n");
         text_figures(out, meaning);
     }
+    if (meaning->cause_line && answer->length == 0) /* the answer has it in its own words */
+        buf_format(out, "  %s\n", meaning->cause_line);
     text_buffers(out, "Largest buffers", meaning, OOM_ALLOCATIONS);
     text_buffers(out, "Largest arguments and outputs", meaning, OOM_ARGUMENTS_AND_OUTPUTS);
     text_consequences(out, meaning->failure);

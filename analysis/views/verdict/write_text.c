@@ -47,6 +47,25 @@ static void capacity_write(struct buf *out, const struct verdict_fit *fit)
     buf_text(out, ".\n");
 }
 
+/* What the first line has said is not said again. */
+static void fit_write(struct buf *out, const struct verdict *verdict)
+{
+    const struct verdict_evidence *capacity = &verdict->fit.capacity;
+    bool is_new = strcmp(verdict->fit.sentence, verdict->sentence) != 0;
+    bool has_source = capacity->kind == VERDICT_EVIDENCE_CAPACITY || verdict->fit.capacity_source != NULL;
+    if (!is_new && !has_source && verdict->fit.device == NULL)
+        return;
+    buf_text(out, "\nDid it fit?\n");
+    if (is_new)
+        line(out, "  ", verdict->fit.sentence);
+    if (capacity->kind == VERDICT_EVIDENCE_CAPACITY)
+        line(out, "  Capacity: ", capacity->sentence);
+    else if (has_source)
+        capacity_write(out, &verdict->fit);
+    if (verdict->fit.device != NULL)
+        line(out, "  Device: ", verdict->fit.device);
+}
+
 static void together_write(struct buf *out, const struct verdict_together *together)
 {
     char size[SIZE_TEXT_BYTES];
@@ -74,8 +93,9 @@ static void together_write(struct buf *out, const struct verdict_together *toget
 static void where_write(struct buf *out, const struct verdict *verdict)
 {
     char size[SIZE_TEXT_BYTES];
-    if (verdict->where_count == 0)
-        return;
+    const char *only = verdict->where_count == 1 ? verdict->where[0].key : NULL;
+    if (verdict->where_count == 0 || (only != NULL && strcmp(only, "needed_bytes") == 0))
+        return; /* the request alone: the first line has it */
     buf_format(out, "\nWhere did it all go? %s\n", size_text(size, (uint64_t)verdict->where_bytes));
     for (uint32_t i = 0; i < verdict->where_count; i++)
         size_write(out, verdict->where[i].bytes, verdict->where[i].label);
@@ -191,15 +211,7 @@ void write_verdict_text(const struct verdict *verdict, struct buf *out)
              : verdict->cause.kind == VERDICT_CAUSE_UNKNOWN ? ""
                                                             : "Largest: ",
              verdict->cause.text);
-    buf_text(out, "\nDid it fit?\n");
-    line(out, "  ", verdict->fit.sentence);
-    const struct verdict_evidence *capacity = &verdict->fit.capacity;
-    if (capacity->kind == VERDICT_EVIDENCE_CAPACITY)
-        line(out, "  Capacity: ", capacity->sentence);
-    else if (verdict->fit.capacity_source != NULL)
-        capacity_write(out, &verdict->fit);
-    if (verdict->fit.device != NULL)
-        line(out, "  Device: ", verdict->fit.device);
+    fit_write(out, verdict);
     together_write(out, verdict->together);
     where_write(out, verdict);
     peak_write(out, verdict);
