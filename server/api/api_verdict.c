@@ -24,18 +24,6 @@ static struct response *refuse_text(struct err *err, const struct api_verdict_as
     return response_failure(err, asked->text.hold.is_transient, asked->file);
 }
 
-/* The text of a session: the one named; else, where no module is, the first with a failure. NULL: none is wanted. */
-static const struct snapshot_file *text_of(const struct snapshot_session *session, const char *name, bool has_module)
-{
-    for (size_t at = 0; at < session->text_count; at++) {
-        const struct snapshot_text *text = &session->texts[at];
-        if (name[0] ? strcmp(text->file->name, name) == 0
-                    : !has_module && (text->failure.failure_count > 0 || !text->is_read))
-            return text->file;
-    }
-    return NULL;
-}
-
 static struct response *text_open(const struct server *server, const struct request *request,
                                   const struct snapshot_session *session, struct api_verdict_asked *asked)
 {
@@ -52,8 +40,9 @@ static struct response *text_open(const struct server *server, const struct requ
             return response_err(&err, NULL);
     } else {
         assert(session); /* opened where no text was handed in */
-        const struct snapshot_file *file =
-            text_of(session, name, request_param(request, "module", "")[0] != '\0' && !report);
+        bool is_of_module = request_param(request, "module", "")[0] != '\0' && !report && !name[0];
+        const struct snapshot_text *text = is_of_module ? NULL : snapshot_text(session, name);
+        const struct snapshot_file *file = text ? text->file : NULL;
         if (!file && (name[0] || report))
             return response_problem(404, "notfound",
                                     name[0] ? "the session has no text of that name"

@@ -12,15 +12,6 @@ enum { MAX_ROWS = 1000 };
 
 /* ---- subjects that are held: profiles, and an uploaded text ----------------------------- */
 
-static const struct snapshot_profile *find_profile(const struct snapshot_session *session, const char *id)
-{
-    for (size_t at = 0; session && at < session->profile_count; at++) {
-        if (strcmp(session->profiles[at].id, id) == 0)
-            return &session->profiles[at];
-    }
-    return NULL;
-}
-
 size_t choice_add(struct choice *choice)
 {
     size_t capacity = choice->capacity, needed = choice->count + 1;
@@ -77,7 +68,8 @@ static struct response *add_named(struct choice *choice, const struct request *r
                 return refusal;
             continue;
         }
-        const struct snapshot_profile *profile = find_profile(choice->about.session, param->value);
+        const struct snapshot_session *session = choice->about.session;
+        const struct snapshot_profile *profile = session ? snapshot_profile(session, param->value) : NULL;
         if (!profile && !subjects_is_id(ANALYSIS_PROFILE, param->value))
             return choice->about.session ? response_problem(404, "notfound", "the session has no profile of that id")
                                          : response_problem(400, "argument", "the parameter session is missing");
@@ -125,7 +117,7 @@ static struct response *add_default(struct choice *choice, bool is_series)
     }
     if (session->profile_count == 0)
         return response_problem(404, "notfound", "the session has no device profile");
-    const struct snapshot_profile *last = &session->profiles[session->profile_count - 1];
+    const struct snapshot_profile *last = snapshot_profile(session, NULL);
     if (is_series)
         add_series(choice);
     else
@@ -255,21 +247,6 @@ static struct response *choose_trace(struct choice *choice, const struct request
 
 /* ---- texts -------------------------------------------------------------------------- */
 
-/* The text of a session: the one named, else the first with a failure, else the first. */
-static const struct snapshot_file *find_text(const struct snapshot_session *session, const char *name)
-{
-    const struct snapshot_file *found = NULL;
-    for (size_t at = 0; at < session->text_count; at++) {
-        const struct snapshot_text *text = &session->texts[at];
-        bool is_wanted = name[0] ? strcmp(text->file->name, name) == 0 : text->failure.failure_count > 0;
-        if (is_wanted)
-            return text->file;
-        if (!name[0] && !found)
-            found = text->file;
-    }
-    return found;
-}
-
 static struct response *choose_uploaded_text(struct choice *choice, const struct request *request, const char *id)
 {
     if (request_param(request, "session", NULL) || request_param(request, "file", NULL))
@@ -291,13 +268,16 @@ static struct response *choose_text(struct choice *choice, const struct request 
     struct response *refusal = api_open(choice->server, request_param(request, "session", NULL), NULL, &choice->about);
     if (refusal)
         return refusal;
-    const struct snapshot_file *file = find_text(choice->about.session, name);
-    if (!file)
+    const struct snapshot_session *session = choice->about.session;
+    const struct snapshot_text *text = snapshot_text(session, name);
+    if (!text && !name[0] && session->text_count > 0)
+        text = &session->texts[0];
+    if (!text)
         return response_problem(
             404, "notfound", name[0] ? "the session has no text of that name" : "the session has no error text or log");
-    choice->place = (struct subjects_place){.kind = ANALYSIS_TEXT, .file = &file->place};
-    choice->file = file->path;
-    choice->part_id = file->name;
+    choice->place = (struct subjects_place){.kind = ANALYSIS_TEXT, .file = &text->file->place};
+    choice->file = text->file->path;
+    choice->part_id = text->file->name;
     return NULL;
 }
 

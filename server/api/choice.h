@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * choice.h: which subjects a request for a view is about: the one place that decides it.
+ * choice.h: which subjects a request for a view is about. What a name or an id in it means, and what is taken without
+ * one, decide snapshot.h, modules.h and subjects.h, for the command line too.
  *
  * Two modules: a= and b=, each a reference SESSION/HOST/MODULE/SPACE/STEP, of which all but the session may be empty or
  * missing (choice_two.c). A module: session=, host=, module= (its id; else the largest). A trace: session=, host= (else

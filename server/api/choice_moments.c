@@ -86,18 +86,13 @@ static void add_over_time(struct choice *choice, const struct snapshot_session *
 
 void choice_add_moments(struct choice *choice, const struct snapshot_session *session, bool is_series)
 {
-    const struct snapshot_host *worst = subjects_worst_host(choice->server->store, session, NULL, NULL), *first = NULL;
-    for (size_t at = 0; at < session->host_count; at++) {
-        const struct snapshot_host *host = &session->hosts[at];
-        if (!host->is_allocator)
-            continue;
-        first = first ? first : host;
-        if (is_series && session->allocator_count > 1)
-            add_host(choice, session, host, "peak");
-    }
-    assert(first); /* there are allocator snapshots */
-    if (is_series && session->allocator_count == 1)
-        add_over_time(choice, session, first);
-    else if (!is_series)
-        add_host(choice, session, worst->is_allocator ? worst : first, "peak");
+    assert(session->allocator_count > 0);
+    const struct snapshot_host *one = subjects_allocator(choice->server->store, session);
+    if (!is_series)
+        add_host(choice, session, one, "peak");
+    else if (session->allocator_count == 1)
+        add_over_time(choice, session, one);
+    for (size_t at = 0; is_series && session->allocator_count > 1 && at < session->host_count; at++)
+        if (session->hosts[at].is_allocator)
+            add_host(choice, session, &session->hosts[at], "peak");
 }

@@ -131,11 +131,7 @@ static struct response *open_profile(struct choice *choice, int side)
     if (session && session->profile_count == 0 && session->allocator_count > 0 &&
         (!half->module_id || choice_is_moment(session, half->module_id)))
         return open_moment(choice, session, half->module_id);
-    const struct snapshot_profile *found = NULL;
-    for (size_t at = 0; session && at < session->profile_count; at++) {
-        if (!half->module_id || strcmp(session->profiles[at].id, half->module_id) == 0)
-            found = &session->profiles[at];
-    }
+    const struct snapshot_profile *found = session ? snapshot_profile(session, half->module_id) : NULL;
     if (session && !found)
         return response_problem(404, "notfound", "%s: the session has no profile of that id", SIDES[side]);
     size_t at = choice_add(choice);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/capture_runs.h"
+#include "server/files/path_kind.h"
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
 #include "server/cmd/box.h"
 #include "server/cmd/commands.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
 #include "server/cmd/run_address.h"
 #include "server/run/ask.h"
@@ -32,7 +32,7 @@ enum capture_runs_kind capture_runs_kind(const struct options *options, struct e
 {
     size_t run_count = 0, count = options->paths.count;
     for (size_t at = 0; at < count; at++)
-        run_count += input_path_is_folder(options->paths.items[at]) || !strchr(options->paths.items[at], ':');
+        run_count += path_kind_is_folder(options->paths.items[at]) || !strchr(options->paths.items[at], ':');
     if (run_count > 0 && run_count < count)
         err_set(err, ERR_argument, ERR_NO_OFFSET, "runs and HOST:PORT cannot be captured together");
     return run_count > 0 ? CAPTURE_RUNS : CAPTURE_SERVERS;
@@ -57,8 +57,8 @@ static bool is_ours(const char *run)
 static char *run_find(const struct options *options, const char *named)
 {
     char *below = memory_format("%s/%s", options->capture_logdir, named);
-    const char *path = input_path_is_folder(named) || strchr(named, '/') ? named : below;
-    char *folder = input_path_is_folder(path) ? realpath(path, NULL) : NULL, *run = folder ? run_in(folder) : NULL;
+    const char *path = path_kind_is_folder(named) || strchr(named, '/') ? named : below;
+    char *folder = path_kind_is_folder(path) ? realpath(path, NULL) : NULL, *run = folder ? run_in(folder) : NULL;
     bool is_running = run && run_folder_is_running(run), is_askable = run && is_ours(run);
     if (!folder && path == named)
         log_line("%s: %s", named, strerror(access(named, F_OK) == 0 ? ENOTDIR : errno));

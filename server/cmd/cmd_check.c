@@ -9,8 +9,8 @@
 #include "server/cmd/check_snapshots.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
+#include "server/files/path_kind.h"
 #include "server/gather/index.h"
 #include "server/store/account.h"
 #include "server/store/subjects.h"
@@ -45,7 +45,7 @@ static void side_read(struct side *side, struct store *store)
         struct modules *modules = &side->sessions[at];
         modules_open(store, side->snapshot->sessions[at], NULL, modules);
         modules_read_totals(store, modules);
-        each_module_sort(modules);
+        modules_sort(modules);
         for (size_t i = 0; i < modules->entry_count; i++) {
             side->entries =
                 memory_grow(side->entries, &side->capacity, side->count + 1, sizeof(struct modules_entry *));
@@ -57,11 +57,11 @@ static void side_read(struct side *side, struct store *store)
 
 static bool side_open(struct side *side, struct store *store, const char *path)
 {
-    const enum input_path_kind kind = input_path_kind(path, true);
+    const enum path_kind kind = path_kind_of(path, true);
     side->path = path;
-    if (kind == INPUT_PATH_NONE)
+    if (kind == PATH_KIND_NONE)
         return false;
-    side->is_folder = kind == INPUT_PATH_FOLDER;
+    side->is_folder = kind == PATH_KIND_FOLDER;
     side->index = index_new();
     index_add(side->index, path);
     side_read(side, store);
@@ -261,7 +261,7 @@ static bool check_unread(struct analysis_check *check, const struct side *side, 
 static bool is_wanted(const struct options *options, const struct modules_entry *entry)
 {
     return !options->module || fnmatch(options->module, name_of(entry), 0) == 0 ||
-           each_module_is_wanted(entry, options->module);
+           modules_is_named(entry, options->module);
 }
 
 static int status_of(const struct analysis_check *check, const struct options *options)

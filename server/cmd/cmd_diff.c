@@ -5,9 +5,9 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/print_answer.h"
+#include "server/files/path_kind.h"
 #include "server/gather/index.h"
 #include "server/store/account.h"
 #include "server/store/modules.h"
@@ -29,41 +29,26 @@ struct side {
     struct subject subject;
     const struct snapshot_profile *profile; /* the last one; counts where there is no program */
     const struct snapshot_session
-        *session; /* with an allocator snapshot, the last one; counts where there is neither */
-    const struct snapshot_host *allocator;
-    const char *moment; /* of it; NULL: the peak */
+        *session;                          /* with an allocator snapshot, the last one; counts where there is neither */
+    const struct snapshot_host *allocator; /* of it, the worst */
+    const char *moment;                    /* of it; NULL: the peak */
     struct unread_files unread;
 };
-
-static const struct modules_entry *largest_of(const struct side *side, const struct modules *modules)
-{
-    const struct modules_entry *largest = NULL;
-    for (size_t at = 0; at < modules->entry_count; at++) {
-        const struct modules_entry *entry = &modules->entries[at];
-        bool is_larger = !largest || (entry->program &&
-                                      (!largest->program || entry->largest_total_bytes > largest->largest_total_bytes));
-        if (each_module_is_wanted(entry, side->module) && is_larger)
-            largest = entry;
-    }
-    return largest;
-}
 
 /* The program of all sessions below the path; the modules of the others are closed again. */
 static void look_into(struct side *side, struct store *store, const struct snapshot_session *session)
 {
     struct modules modules;
     if (session->profile_count > 0)
-        side->profile = &session->profiles[session->profile_count - 1];
-    for (size_t at = 0; at < session->host_count; at++) {
-        if (session->hosts[at].is_allocator) {
-            side->session = session;
-            side->allocator = &session->hosts[at];
-        }
+        side->profile = snapshot_profile(session, NULL);
+    if (session->allocator_count > 0) {
+        side->session = session;
+        side->allocator = subjects_allocator(store, session);
     }
     modules_open(store, session, NULL, &modules);
     modules_read_totals(store, &modules);
     unread_files_add_of(&side->unread, &modules, NULL);
-    const struct modules_entry *found = largest_of(side, &modules);
+    const struct modules_entry *found = modules_largest(&modules, side->module);
     bool is_better = found && (!side->entry || found->largest_total_bytes > side->entry->largest_total_bytes);
     if (is_better) {
         modules_close(&side->modules);
@@ -80,7 +65,7 @@ static bool is_of_moment(const struct side *side) { return !side->entry && !side
 
 static bool side_find(struct side *side, struct store *store)
 {
-    if (input_path_kind(side->path, true) == INPUT_PATH_NONE)
+    if (path_kind_of(side->path, true) == PATH_KIND_NONE)
         return false;
     side->index = index_new();
     index_add(side->index, side->path);
@@ -241,7 +226,7 @@ int cmd_diff(const struct options *options)
         is_open = side_read(&sides[at], store);
     for (int at = 0; at < SIDE_COUNT; at++)
         unread_files_move(&unread, &sides[at].unread,
-                          input_path_kind(sides[at].path, false) == INPUT_PATH_FOLDER ? sides[at].path : NULL);
+                          path_kind_of(sides[at].path, false) == PATH_KIND_FOLDER ? sides[at].path : NULL);
     if (is_open)
         status = cmd_diff_answer(sides, options, rules, &unread);
     for (int at = 0; at < SIDE_COUNT; at++)

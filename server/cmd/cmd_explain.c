@@ -11,7 +11,6 @@
 #include "server/cmd/explain.h"
 #include "server/cmd/explain_confirm.h"
 #include "server/cmd/explain_patch.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
 #include "server/cmd/options.h"
 #include "server/files/names.h"
@@ -36,19 +35,19 @@ struct cmd_explain_explaining {
     bool has_names;   /* several logs: each failure says where it is from */
     struct json json; /* of --json: the array of all failures, and of what has none */
     struct store *store;
-    struct explain_around around;
+    struct around around;
     struct capacity capacity; /* of --capacity; 0 bytes: not given */
     struct explain_confirm confirm;
     struct explain_patch patch;
     size_t read_count;
     size_t unreadable_count;
-    const struct explain_input *input;         /* that is explained */
+    const struct around_input *input;          /* that is explained */
     bool has_unread_file;                      /* a file that was named itself could not be read, or not all of it */
     size_t module_count;                       /* of the sessions, whether they are wanted or not */
     size_t understood_count;                   /* with failures, or with the report of a compile that went well */
     const struct snapshot_session **explained; /* those that failures were joined with */
     size_t explained_count, explained_capacity;
-    struct explain_input **given; /* allocator snapshots among the paths: first of all of the logs' failures */
+    struct around_input **given; /* allocator snapshots among the paths: first of all of the logs' failures */
     size_t given_count;
 };
 
@@ -58,7 +57,7 @@ static bool is_interrupted(void) { return atomic_load(interrupts_flag()); }
 /* Not a folder, nor what comes out of a pipe. */
 static bool is_of_file(const struct cmd_explain_explaining *explaining)
 {
-    return explaining->input->place == INPUT_PATH_FILE;
+    return path_kind_is_file(explaining->input->place);
 }
 
 static void explained_add(struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
@@ -91,10 +90,10 @@ static void profiles_beside_add(struct cmd_explain_explaining *explaining, const
 static void snapshot_used(struct cmd_explain_explaining *explaining, const struct snapshot_session *session,
                           const struct snapshot_host *host)
 {
-    char *real = explain_around_real(&host->file->place);
+    char *real = around_real(&host->file->place);
     explained_add(explaining, session);
     for (size_t at = 0; real && at < explaining->given_count; at++) {
-        char *other = input_path_real(explaining->given[at]->path);
+        char *other = path_kind_real(explaining->given[at]->path);
         explaining->given[at]->is_used |= other && strcmp(other, real) == 0;
         free(other);
     }
@@ -129,7 +128,7 @@ static bool has_lost(const struct cmd_explain_explaining *explaining, const stru
 {
     bool is_lost = false;
     for (size_t at = 0; at < parts->unread_count; at++)
-        is_lost |= strcmp(explain_name(parts->unread[at].file), explain_name(explaining->input->path)) == 0 &&
+        is_lost |= strcmp(path_kind_name(parts->unread[at].file), path_kind_name(explaining->input->path)) == 0 &&
                    !(parts->core.trace && parts->unread[at].why.code == ERR_truncated);
     return is_lost;
 }
@@ -169,7 +168,7 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
 /* Of a log, without links; NULL when it is gone. free() */
 static char *folder_of(const char *path)
 {
-    char *real = input_path_real(path), *slash = real ? strrchr(real, '/') : NULL;
+    char *real = path_kind_real(path), *slash = real ? strrchr(real, '/') : NULL;
     if (slash)
         *slash = '\0';
     return real;
@@ -192,9 +191,9 @@ static void failures_write(struct cmd_explain_explaining *explaining, const stru
     const char *file = explaining->has_names ? path : NULL;
     struct buf *answers = memory_new((count + 1) * sizeof(*answers));
     struct verdict_parts_wanted wanted = {.snapshot = explaining->around.snapshot,
-                                          .session = log->member ? log->session
-                                                                 : explain_around_session(&explaining->around, path),
-                                          .text = explain_name(path),
+                                          .session =
+                                              log->member ? log->session : around_session(&explaining->around, path),
+                                          .text = path_kind_name(path),
                                           .takes_given = explaining->around.has_given,
                                           .folder = folder};
     for (size_t at = 0; at < count && !is_interrupted(); at++) {
@@ -273,14 +272,14 @@ static bool members_explain(struct cmd_explain_explaining *explaining)
 
 static void explain_listed(void *context, const char *path)
 {
-    if (explain_is_log_name(path) && !strstr(path, "/.") && !is_interrupted())
+    if (around_is_log_name(path) && !strstr(path, "/.") && !is_interrupted())
         explain_log(context, path, false);
 }
 
 static void explain_folder(struct cmd_explain_explaining *explaining, const char *path, int depth)
 {
     if (remote_address_is(path)) {
-        input_path_each_file(path, explain_listed, explaining);
+        path_kind_each_file(path, explain_listed, explaining);
         return;
     }
     struct dirent **names = NULL;
@@ -295,7 +294,7 @@ static void explain_folder(struct cmd_explain_explaining *explaining, const char
         bool is_there = names[at]->d_name[0] != '.' && lstat(inner, &status) == 0;
         if (is_there && S_ISDIR(status.st_mode))
             explain_folder(explaining, inner, depth + 1);
-        else if (is_there && S_ISREG(status.st_mode) && explain_is_log_name(inner) && !is_interrupted())
+        else if (is_there && S_ISREG(status.st_mode) && around_is_log_name(inner) && !is_interrupted())
             explain_log(explaining, inner, false);
         free(inner);
         free(names[at]);
@@ -368,12 +367,12 @@ static void session_explain(struct cmd_explain_explaining *explaining, const str
     }
     modules_open(explaining->store, session, NULL, &modules);
     modules_read_totals(explaining->store, &modules);
-    each_module_sort(&modules);
+    modules_sort(&modules);
     explaining->module_count += modules.entry_count;
     bool is_done = false;
     size_t tried_count = 0;
     for (size_t at = 0; at < modules.entry_count && (wanted || !is_done) && !is_interrupted(); at++)
-        if (modules.entries[at].program && each_module_is_wanted(&modules.entries[at], wanted)) {
+        if (modules.entries[at].program && modules_is_named(&modules.entries[at], wanted)) {
             tried_count = at + 1;
             is_done |= element_write(explaining, &hosts, modules.entries[at].id, modules.entries[at].program->key);
         }
@@ -397,12 +396,12 @@ static void problems_say(struct cmd_explain_explaining *explaining)
     }
 }
 
-static void input_explain(struct cmd_explain_explaining *explaining, const struct explain_input *input)
+static void input_explain(struct cmd_explain_explaining *explaining, const struct around_input *input)
 {
     explaining->input = input;
-    explain_around_open(&explaining->around, explaining->store, input, explaining->given, explaining->given_count);
+    around_open(&explaining->around, input, explaining->given, explaining->given_count);
     const struct snapshot *snapshot = explaining->around.snapshot;
-    if (input->place == INPUT_PATH_FOLDER)
+    if (input->place == PATH_KIND_FOLDER)
         explain_folder(explaining, input->path, 0);
     else if (input->is_log)
         explain_log(explaining, input->path, true);
@@ -412,22 +411,21 @@ static void input_explain(struct cmd_explain_explaining *explaining, const struc
             session_explain(explaining, snapshot->sessions[at]);
     if (!is_done)
         problems_say(explaining);
-    explain_around_close(&explaining->around);
+    around_close(&explaining->around);
     explaining->explained_count = 0;
 }
 
 /* Snapshots come last: a log may be joined with one that is named behind or before it. */
 static void explain_all(struct cmd_explain_explaining *explaining, const char *const *paths, size_t count)
 {
-    struct explain_input *inputs = memory_new((count + 1) * sizeof(*inputs));
+    struct around_input *inputs = memory_new((count + 1) * sizeof(*inputs));
     explaining->given = memory_new((count + 1) * sizeof(*explaining->given));
     for (size_t at = 0; at < count; at++) {
-        explain_input_look(paths[at], &inputs[at]);
+        around_input_look(paths[at], &inputs[at]);
         if (count > 1 && inputs[at].kind == ANALYSIS_KIND_TORCH_SNAPSHOT)
             explaining->given[explaining->given_count++] = &inputs[at];
     }
-    explaining->has_names =
-        count > 1 || inputs[0].place == INPUT_PATH_FOLDER || inputs[0].kind == ANALYSIS_KIND_ARCHIVE;
+    explaining->has_names = count > 1 || inputs[0].place == PATH_KIND_FOLDER || inputs[0].kind == ANALYSIS_KIND_ARCHIVE;
     for (size_t at = 0, next = 0; at < count && !is_interrupted(); at++) {
         if (next < explaining->given_count && &inputs[at] == explaining->given[next])
             next++;

@@ -5,8 +5,8 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/export.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
+#include "server/files/path_kind.h"
 #include "server/store/account.h"
 
 #include <errno.h>
@@ -83,7 +83,7 @@ int cmd_export(const struct options *options)
     struct exporting exporting = {.form = form_find(options->format), .out = BUF_INIT};
     if (!exporting.form)
         return COMMANDS_UNUSABLE;
-    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
+    if (path_kind_of(options->paths.items[0], true) == PATH_KIND_NONE)
         return COMMANDS_UNUSABLE;
     struct unread_files unread = {0};
     exporting.unread = &unread;

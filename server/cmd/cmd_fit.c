@@ -7,8 +7,8 @@
 #include "server/cmd/each_module.h"
 #include "server/cmd/fit_compile.h"
 #include "server/cmd/fit_print.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
+#include "server/files/path_kind.h"
 #include "server/gather/dump_beside.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
@@ -276,7 +276,7 @@ int cmd_fit(const struct options *options)
         log_line("--devices=%lld: 1 to %d", (long long)options->part_count, PART_COUNT_MAX);
         return COMMANDS_UNUSABLE;
     }
-    if (devices_read(&fitting) && input_path_kind(options->paths.items[0], true) != INPUT_PATH_NONE) {
+    if (devices_read(&fitting) && path_kind_of(options->paths.items[0], true) != PATH_KIND_NONE) {
         if (options->is_confirmed)
             interrupts_take();
         fitting.store = store_new(account_default_limit());

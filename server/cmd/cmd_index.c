@@ -7,9 +7,9 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/index_objects.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/notify_option.h"
 #include "server/cmd/options.h"
+#include "server/files/path_kind.h"
 #include "server/fleet/catalog/catalog_write.h"
 #include "server/fleet/catalog/fleet_tables.h"
 #include "server/fleet/catalog/rows.h"
@@ -71,7 +71,7 @@ static bool paths_check(const struct options *options)
         return false;
     }
     for (size_t at = 0; at < paths->count && !options->objects; at++) {
-        if (input_path_kind(paths->items[at], true) == INPUT_PATH_NONE)
+        if (path_kind_of(paths->items[at], true) == PATH_KIND_NONE)
             return false;
     }
     return paths->count > 0;
@@ -81,7 +81,7 @@ static bool are_files(const struct options_list *paths)
 {
     bool are = true;
     for (size_t at = 0; at < paths->count; at++)
-        are &= input_path_kind(paths->items[at], false) == INPUT_PATH_FILE;
+        are &= path_kind_is_file(path_kind_of(paths->items[at], false));
     return are;
 }
 

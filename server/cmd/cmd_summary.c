@@ -5,9 +5,9 @@
 #include "server/cmd/category_rules.h"
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/summary.h"
+#include "server/files/path_kind.h"
 #include "server/gather/index.h"
 #include "server/store/account.h"
 #include "server/store/subjects.h"
@@ -155,14 +155,14 @@ static void look_into(struct look *look, const struct snapshot_session *session)
         look_at_profile(look, session);
     modules_open(look->store, session, NULL, &modules);
     modules_read_totals(look->store, &modules);
-    each_module_sort(&modules);
+    modules_sort(&modules);
     if (look->form->session)
         look->form->session(look->store, session, modules.entry_count);
     look_at_memory(look, session, &modules);
     if (look->form->memory_end)
         look->form->memory_end();
     for (size_t at = 0; at < modules.entry_count; at++) {
-        if (each_module_is_wanted(&modules.entries[at], look->options->module))
+        if (modules_is_named(&modules.entries[at], look->options->module))
             look_at(look, session, &modules.entries[at]);
     }
     if (look->form->session_end)
@@ -179,7 +179,7 @@ static bool is_of_profiles(const struct look *look, size_t session_count)
 
 static int look_around(struct look *look, const char *path)
 {
-    look->is_of_file = input_path_kind(path, false) == INPUT_PATH_FILE;
+    look->is_of_file = path_kind_is_file(path_kind_of(path, false));
     struct index *index = index_new();
     index_add(index, path);
     index_scan_once_with_texts(index, true);
@@ -233,7 +233,7 @@ int cmd_summary(const struct options *options)
         log_line("%s", fault);
         return COMMANDS_UNUSABLE;
     }
-    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
+    if (path_kind_of(options->paths.items[0], true) == PATH_KIND_NONE)
         return COMMANDS_UNUSABLE;
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))

@@ -5,10 +5,10 @@
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/cmd/commands.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
 #include "server/cmd/print_answer.h"
 #include "server/files/files.h"
+#include "server/files/path_kind.h"
 #include "server/gather/index.h"
 
 #include <stdio.h>
@@ -103,7 +103,7 @@ static bool last_profile_read(struct question *question, const struct snapshot *
             session = snapshot->sessions[at];
     if (!session)
         return false;
-    const struct snapshot_file *file = session->profiles[session->profile_count - 1].file;
+    const struct snapshot_file *file = snapshot_profile(session, NULL)->file;
     const char *whole =
         path_keep(question, file->place.member ? memory_text(file->path) : memory_format("%s/%s", path, file->path));
     log_line("%s: the last of %zu device profile%s in %s", whole, session->profile_count,
@@ -134,7 +134,7 @@ static void read_many(struct question *question, const char *path, bool is_base)
     index_scan_once(index);
     struct snapshot *snapshot = index_hold(index);
     size_t unread_count = question->unread.count;
-    bool is_archive = !input_path_is_folder(path), is_any = is_archive && snapshots_read(question, snapshot, is_base);
+    bool is_archive = !path_kind_is_folder(path), is_any = is_archive && snapshots_read(question, snapshot, is_base);
     is_any = is_any || last_profile_read(question, snapshot, path, is_base);
     unread_files_add_problems(&question->unread, snapshot);
     question->has_lost_base |= is_base && !is_any;
@@ -160,7 +160,7 @@ static bool is_archive(const char *path)
 static void read_path(struct question *question, const char *path, bool is_base)
 {
     const struct files_place place = {.root = path, .path = ""};
-    if (input_path_is_folder(path) || input_path_is_inside(path) || is_archive(path))
+    if (path_kind_is_folder(path) || path_kind_is_inside(path) || is_archive(path))
         read_many(question, path, is_base);
     else
         read_one(question, &place, path, is_base);

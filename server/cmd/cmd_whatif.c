@@ -7,10 +7,10 @@
 #include "server/cmd/commands.h"
 #include "server/cmd/each_module.h"
 #include "server/cmd/each_snapshot.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/interrupts.h"
 #include "server/cmd/options.h"
 #include "server/cmd/whatif_confirm.h"
+#include "server/files/path_kind.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
 #include "server/store/capacity.h"
@@ -130,7 +130,7 @@ int cmd_whatif(const struct options *options)
                  "more)");
         return COMMANDS_UNUSABLE;
     }
-    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
+    if (path_kind_of(options->paths.items[0], true) == PATH_KIND_NONE)
         return COMMANDS_UNUSABLE;
     struct analysis_param *params = memory_new((options->changes.count + 4) * sizeof(*params));
     struct capacity chosen = {0};

@@ -8,8 +8,8 @@
 #include "server/cmd/each_module.h"
 #include "server/cmd/each_snapshot.h"
 #include "server/cmd/hosts_told.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/options.h"
+#include "server/files/path_kind.h"
 #include "server/store/account.h"
 #include "server/store/body.h"
 
@@ -82,7 +82,7 @@ int cmd_whose(const struct options *options)
                  "more)");
         return COMMANDS_UNUSABLE;
     }
-    if (input_path_kind(options->paths.items[0], true) == INPUT_PATH_NONE)
+    if (path_kind_of(options->paths.items[0], true) == PATH_KIND_NONE)
         return COMMANDS_UNUSABLE;
     char *rules = NULL;
     if (!category_rules_load(options->category_rules, &rules))

@@ -8,29 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool each_module_is_wanted(const struct modules_entry *entry, const char *wanted)
-{
-    if (!wanted || strcmp(wanted, entry->id) == 0)
-        return true;
-    if (entry->file->group && strcmp(wanted, entry->file->group->stem) == 0)
-        return true;
-    return entry->program && (strcmp(wanted, entry->program->name) == 0 || strcmp(wanted, entry->program->key) == 0);
-}
-
-static int by_total(const void *a, const void *b)
-{
-    const struct modules_entry *x = a, *y = b;
-    if (x->largest_total_bytes != y->largest_total_bytes)
-        return x->largest_total_bytes < y->largest_total_bytes ? 1 : -1;
-    return strcmp(x->id, y->id);
-}
-
-void each_module_sort(struct modules *modules)
-{
-    if (modules->entry_count)
-        qsort(modules->entries, modules->entry_count, sizeof(*modules->entries), by_total);
-}
-
 struct body *each_module_ask(struct store *store, const struct modules_entry *entry,
                              const struct analysis_question *question, struct err *err)
 {
@@ -63,11 +40,11 @@ int each_module_at(struct store *store, const struct each_module_place *place, c
         struct modules modules;
         modules_open(store, snapshot->sessions[at], NULL, &modules);
         modules_read_totals(store, &modules);
-        each_module_sort(&modules);
+        modules_sort(&modules);
         unread_files_add_of(unread, &modules, NULL);
         for (size_t i = 0; i < modules.entry_count; i++) {
             const struct modules_entry *entry = &modules.entries[i];
-            if (!each_module_is_wanted(entry, wanted))
+            if (!modules_is_named(entry, wanted))
                 continue;
             found_count++;
             if (entry->program)

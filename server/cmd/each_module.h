@@ -15,7 +15,7 @@ struct each_module_place {
 void each_module_place_open(struct each_module_place *place, const char *path);
 void each_module_place_close(struct each_module_place *place);
 
-/* Calls back for each module at the place that `wanted` names (by name, name(id) or id; NULL: every one), by session
+/* Calls back for each module at the place that `wanted` names (modules_is_named), by session
  * and largest first. True from `visit`: there was something to show. Returns the exit status (commands.h); what could
  * not be read is in `unread`. */
 typedef bool each_module_visit(void *context, const struct snapshot_session *session,
@@ -26,9 +26,6 @@ int each_module_at(struct store *store, const struct each_module_place *place, c
 int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context,
                 struct unread_files *unread);
 
-bool each_module_is_wanted(const struct modules_entry *entry, const char *wanted);
-/* Sorts a session's modules, whose totals were read, largest first. */
-void each_module_sort(struct modules *modules);
 /* What a view says of it; NULL and the reason in `err`. The caller releases it. */
 struct body *each_module_ask(struct store *store, const struct modules_entry *entry,
                              const struct analysis_question *question, struct err *err);

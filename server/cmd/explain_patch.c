@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * explain_patch.c: see explain_patch.h. The core finds the places and writes the diffs (analysis/patch). */
 #include "server/cmd/explain_patch.h"
+#include "server/files/path_kind.h"
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
 #include "server/base/output.h"
-#include "server/cmd/input_path.h"
 #include "server/files/source_files.h"
 
 #include "base/size_text.h"
@@ -82,7 +82,7 @@ bool explain_patch_open(struct explain_patch *patch, const struct options *optio
     patch->roots = memory_new((roots->count + 1) * sizeof(*patch->roots));
     for (size_t at = 0; at < roots->count; at++) {
         struct stat status;
-        char *real = input_path_real(roots->items[at]);
+        char *real = path_kind_real(roots->items[at]);
         if (!real || stat(real, &status) != 0 || !S_ISDIR(status.st_mode)) {
             log_line("--source-root=%s: there is no such folder", roots->items[at]);
             free(real);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/index_objects.h"
+#include "server/files/path_kind.h"
 
 #include "server/base/log.h"
 #include "server/base/memory.h"
-#include "server/cmd/input_path.h"
 #include "server/cmd/object_lines.h"
 #include "server/files/files.h"
 #include "server/files/names.h"
@@ -113,10 +113,10 @@ static bool object_read(struct index_objects *objects, const char *address, cons
 static bool is_object(const char *address, struct err *err)
 {
     if (!remote_address_is(address)) {
-        enum input_path_kind kind = input_path_kind(address, false);
-        return kind == INPUT_PATH_FILE ||
+        enum path_kind kind = path_kind_of(address, false);
+        return path_kind_is_file(kind) ||
                err_set(err, ERR_notfound, ERR_NO_OFFSET, "%s",
-                       kind == INPUT_PATH_NONE ? input_path_why_not(address, errno) : "is no plain file");
+                       kind == PATH_KIND_NONE ? path_kind_why_not(address, errno) : "is no plain file");
     }
     struct remote_root *root = remote_root_of(address, err);
     return root && remote_root_list(root, err) &&
@@ -174,7 +174,7 @@ static char *real_of(const char *address, const char *base, struct err *err)
     if (is_below)
         errno = EISDIR; /* the base */
     err_set(err, ERR_notfound, ERR_NO_OFFSET, "%s",
-            errno == EXDEV ? "a link leads out of the path that was named" : input_path_why_not(address, errno));
+            errno == EXDEV ? "a link leads out of the path that was named" : path_kind_why_not(address, errno));
     return NULL;
 }
 

@@ -136,61 +136,6 @@ bool input_path_set_up(const struct options *options)
     return !fault && !err_is_set(&err);
 }
 
-static enum input_path_kind kind_of_address(const char *address, struct err *err)
-{
-    struct remote_root *root = remote_root_of(address, err);
-    struct remote_listing *listing = root ? remote_root_hold(root) : NULL;
-    if (root && !listing && remote_root_list(root, err))
-        listing = remote_root_hold(root);
-    bool is_empty = listing && remote_listing_count(listing) == 0;
-    if (is_empty)
-        err_set(err, ERR_notfound, ERR_NO_OFFSET, "there is nothing that memviewd can show");
-    remote_listing_release(listing);
-    if (!listing || is_empty)
-        return INPUT_PATH_NONE;
-    return remote_root_is_file(root) ? INPUT_PATH_FILE : INPUT_PATH_FOLDER;
-}
-
-bool input_path_is_folder(const char *path)
-{
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-bool input_path_is_inside(const char *path)
-{
-    const char *inside;
-    char *archive = remote_address_is(path) ? NULL : archive_path_split(path, &inside);
-    free(archive);
-    return archive != NULL;
-}
-
-enum input_path_kind input_path_kind(const char *path, bool says_why)
-{
-    struct stat status;
-    struct err err = ERR_INIT;
-    enum input_path_kind kind;
-    if (remote_address_is(path))
-        kind = kind_of_address(path, &err);
-    else if (input_path_is_inside(path))
-        kind = INPUT_PATH_FILE;
-    else if (stat(path, &status) != 0)
-        kind = INPUT_PATH_NONE;
-    else
-        kind = S_ISDIR(status.st_mode)   ? INPUT_PATH_FOLDER
-               : S_ISREG(status.st_mode) ? INPUT_PATH_FILE
-                                         : INPUT_PATH_STREAM;
-    if (kind == INPUT_PATH_NONE && says_why)
-        log_line("%s: %s", path, err_is_set(&err) ? err.text : input_path_why_not(path, errno));
-    return kind;
-}
-
-const char *input_path_why_not(const char *path, int fault)
-{
-    const char *why_not = fault == ENOENT ? remote_address_why_not(path) : NULL;
-    return why_not ? why_not : fault == ENOENT ? "no such file or folder" : strerror(fault);
-}
-
 bool input_path_check_folder(const char *path, const char *option, struct err *err)
 {
     enum { SHOWN = 100 };
@@ -198,19 +143,4 @@ bool input_path_check_folder(const char *path, const char *option, struct err *e
         remote_address_is(path) ? "memviewd reads such addresses and does not write them" : other_storage(path);
     return !why || err_set(err, ERR_unsupported, ERR_NO_OFFSET, "%s%.*s: %s%s", option, SHOWN, path, why,
                            remote_address_is(path) ? ": name a folder of this machine" : "");
-}
-
-char *input_path_real(const char *path) { return remote_address_is(path) ? memory_text(path) : realpath(path, NULL); }
-
-void input_path_each_file(const char *address, void (*file)(void *context, const char *path), void *context)
-{
-    struct err unsaid = ERR_INIT;
-    struct remote_root *root = remote_root_of(address, &unsaid);
-    struct remote_listing *listing = root ? remote_root_hold(root) : NULL;
-    for (size_t at = 0; listing && at < remote_listing_count(listing); at++) {
-        char *path = memory_format("%s/%s", address, remote_listing_at(listing, at)->path);
-        file(context, path);
-        free(path);
-    }
-    remote_listing_release(listing);
 }

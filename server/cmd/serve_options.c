@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/cmd/serve_options.h"
+#include "server/files/path_kind.h"
 
 #include "server/base/log.h"
-#include "server/cmd/input_path.h"
 #include "server/files/remote/remote.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static bool check_paths(const struct options_list *paths, const char *option, bo
         if (fault == ENOENT && is_awaited && !remote_address_why_not(path)) {
             log_info("%s%s is not there yet: waiting for it", option, path);
         } else if (fault) {
-            snprintf(reason, reason_size, "%s%s: %s", option, path, input_path_why_not(path, fault));
+            snprintf(reason, reason_size, "%s%s: %s", option, path, path_kind_why_not(path, fault));
             return false;
         } else if (faccessat(AT_FDCWD, path, S_ISDIR(status.st_mode) ? R_OK | X_OK : R_OK, AT_EACCESS) != 0) {
             log_line("%s%s cannot be read: %s", option, path, strerror(errno));

@@ -39,6 +39,30 @@ const struct snapshot_host *snapshot_host(const struct snapshot_session *session
     return NULL;
 }
 
+const struct snapshot_profile *snapshot_profile(const struct snapshot_session *session, const char *id)
+{
+    const struct snapshot_profile *found = NULL;
+    for (size_t at = 0; at < session->profile_count; at++)
+        if (!id || strcmp(session->profiles[at].id, id) == 0)
+            found = &session->profiles[at];
+    return found;
+}
+
+const struct snapshot_text *snapshot_text(const struct snapshot_session *session, const char *name)
+{
+    for (size_t at = 0; at < session->text_count; at++) {
+        const struct snapshot_text *text = &session->texts[at];
+        if (name && name[0] ? strcmp(text->file->name, name) == 0 : text->failure.failure_count > 0 || !text->is_read)
+            return text;
+    }
+    return NULL;
+}
+
+bool snapshot_has_programs(const struct snapshot_session *session)
+{
+    return session->kind == SNAPSHOT_TRACE || session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
+}
+
 const struct snapshot_host *snapshot_next_allocator(const struct snapshot *snapshot, struct snapshot_walk *walk)
 {
     for (; snapshot && walk->session_at < snapshot->session_count; walk->session_at++, walk->host_at = 0) {

@@ -132,6 +132,14 @@ struct snapshot {
 const struct snapshot_session *snapshot_session(const struct snapshot *snapshot, const char *id);
 const struct snapshot_host *snapshot_host(const struct snapshot_session *session, const char *id);
 
+/* The profile of that id; the last one without (NULL). NULL: there is none. */
+const struct snapshot_profile *snapshot_profile(const struct snapshot_session *session, const char *id);
+/* The text of that name; without (NULL or ""), the first that tells of a failure or was not read yet. NULL: there is
+ * none. */
+const struct snapshot_text *snapshot_text(const struct snapshot_session *session, const char *name);
+/* May it hold programs: is it a trace, a dump or HLO files? */
+bool snapshot_has_programs(const struct snapshot_session *session);
+
 /* How far a walk over the allocator snapshots has come; zeroed at its begin. */
 struct snapshot_walk {
     size_t session_at, host_at;

@@ -162,6 +162,44 @@ int64_t modules_known_count(struct store *store, const struct snapshot_session *
     return count;
 }
 
+/* ---- which one is meant ---- */
+
+bool modules_is_named(const struct modules_entry *entry, const char *wanted)
+{
+    if (!wanted || strcmp(wanted, entry->id) == 0)
+        return true;
+    if (entry->file->group && strcmp(wanted, entry->file->group->stem) == 0)
+        return true;
+    return entry->program && (strcmp(wanted, entry->program->name) == 0 || strcmp(wanted, entry->program->key) == 0);
+}
+
+struct modules_entry *modules_largest(const struct modules *modules, const char *wanted)
+{
+    struct modules_entry *largest = NULL;
+    for (size_t at = 0; at < modules->entry_count; at++) {
+        struct modules_entry *entry = &modules->entries[at];
+        bool is_larger = !largest || (entry->program &&
+                                      (!largest->program || entry->largest_total_bytes > largest->largest_total_bytes));
+        if (is_larger && modules_is_named(entry, wanted))
+            largest = entry;
+    }
+    return largest;
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct modules_entry *x = a, *y = b;
+    if (x->largest_total_bytes != y->largest_total_bytes)
+        return x->largest_total_bytes < y->largest_total_bytes ? 1 : -1;
+    return strcmp(x->id, y->id);
+}
+
+void modules_sort(struct modules *modules)
+{
+    if (modules->entry_count)
+        qsort(modules->entries, modules->entry_count, sizeof(*modules->entries), by_total);
+}
+
 /* A trace that ends early may have lost the programs: then it is not known that there are none. */
 static bool report_cut(const struct modules *modules, struct err *err, const char **file)
 {
@@ -222,17 +260,13 @@ static bool find_by_id(struct store *store, const struct snapshot_session *sessi
 static bool find_largest(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,
                          struct modules *modules)
 {
-    struct modules_entry *largest = NULL;
     modules_open(store, session, host, modules);
     modules_read_totals(store, modules);
-    for (size_t at = 0; at < modules->entry_count; at++) {
-        struct modules_entry *entry = &modules->entries[at];
-        if (entry->program && (!largest || entry->largest_total_bytes > largest->largest_total_bytes))
-            largest = entry;
-    }
-    if (largest)
-        modules->entries[0] = *largest;
-    return largest != NULL;
+    const struct modules_entry *largest = modules_largest(modules, NULL);
+    if (!largest || !largest->program)
+        return false;
+    modules->entries[0] = *largest;
+    return true;
 }
 
 bool modules_find(struct store *store, const struct snapshot_session *session, const struct snapshot_host *host,

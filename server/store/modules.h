@@ -47,6 +47,14 @@ void modules_open(struct store *store, const struct snapshot_session *session, c
 void modules_read_totals(struct store *store, struct modules *modules);
 void modules_close(struct modules *modules);
 
+/* Does `wanted` name it, by name, name(id) or id? NULL names all. */
+bool modules_is_named(const struct modules_entry *entry, const char *wanted);
+/* The one with the largest total, of those that `wanted` names; one that cannot be read only where there is no other.
+ * NULL: none is named so. After modules_read_totals. */
+struct modules_entry *modules_largest(const struct modules *modules, const char *wanted);
+/* Largest first, after modules_read_totals. */
+void modules_sort(struct modules *modules);
+
 /* How many, when that is known without reading anything; else -1. Counted once for each snapshot. */
 int64_t modules_known_count(struct store *store, const struct snapshot_session *session);
 

@@ -85,6 +85,10 @@ typedef void subjects_lost(void *context, const struct snapshot_host *host, cons
 const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session,
                                                 subjects_lost *lost, void *context);
 
+/* The allocator snapshot that is looked at where none is named: the worst host if it is one, else the first. Of a
+ * session that has some. */
+const struct snapshot_host *subjects_allocator(struct store *store, const struct snapshot_session *session);
+
 /* The answer to `question`, with a reference of its own, or NULL. With a `place` the question is about the subject
  * there, which is read only if the answer is not known (uses: none); else about its uses, which `key` tells from all
  * others, with their roles. `is_transient` (may be NULL) is then whether it was only others that took the memory;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * subjects_worst.c: which host of a session a person should look at first. */
+ * subjects_worst.c: which host of a session is looked at where none is named. */
 #include "server/store/subjects.h"
 
 const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session,
@@ -23,4 +23,13 @@ const struct snapshot_host *subjects_worst_host(struct store *store, const struc
         subjects_close(&trace);
     }
     return worst ? worst : &session->hosts[0];
+}
+
+const struct snapshot_host *subjects_allocator(struct store *store, const struct snapshot_session *session)
+{
+    const struct snapshot_host *host = subjects_worst_host(store, session, NULL, NULL);
+    for (size_t at = 0; !host->is_allocator && at < session->host_count; at++)
+        if (session->hosts[at].is_allocator)
+            host = &session->hosts[at];
+    return host;
 }

@@ -73,10 +73,8 @@ static size_t common_of(const char *a, const char *b)
 
 static bool is_wanted(const struct verdict_near_place *place, const struct snapshot_session *session)
 {
-    bool has_programs =
-        session->kind == SNAPSHOT_TRACE || session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
     return session != place->but[0] && session != place->but[1] &&
-           (place->only_traces ? session->kind == SNAPSHOT_TRACE : has_programs);
+           (place->only_traces ? session->kind == SNAPSHOT_TRACE : snapshot_has_programs(session));
 }
 
 static bool candidate_take(const struct verdict_near_place *place, size_t at, struct candidate *out)

@@ -99,11 +99,6 @@ static bool module_open(struct store *store, const struct snapshot_session *sess
     return true;
 }
 
-static bool is_of_modules(const struct snapshot_session *session)
-{
-    return session->kind == SNAPSHOT_TRACE || session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
-}
-
 /* ---- what lies in other sessions ---- */
 
 /* Says which file was taken, and why. */
@@ -217,7 +212,7 @@ static bool module_find(struct store *store, const struct verdict_parts_wanted *
 {
     const struct snapshot_session *session = wanted->session;
     struct err err_of_module = ERR_INIT;
-    bool has_modules = session && is_of_modules(session),
+    bool has_modules = session && snapshot_has_programs(session),
          is_of_plan = wanted->failure && analysis_verdict_is_of_plan(wanted->failure);
     if (wanted->module)
         return module_open(store, session, wanted->module, parts, err) ||

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * explain_kind.c: see explain.h. What a path of `explain` is: a log, or something that the scanner shows. */
-#include "server/cmd/explain.h"
+ * around_input.c: see around.h. What a path is: a log, or something that the scanner shows. */
+#include "server/gather/around.h"
 
-#include "server/cmd/input_path.h"
 #include "server/files/files.h"
 #include "server/files/names.h"
 #include "server/gather/index.h"
@@ -15,13 +14,7 @@ static bool has_ending(const char *name, const char *ending)
     return length >= ending_length && strcmp(name + length - ending_length, ending) == 0;
 }
 
-const char *explain_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
-bool explain_is_log_name(const char *name)
+bool around_is_log_name(const char *name)
 {
     return has_ending(name, ".log") || has_ending(name, ".txt") || has_ending(name, ".log.gz") ||
            has_ending(name, ".txt.gz");
@@ -30,7 +23,7 @@ bool explain_is_log_name(const char *name)
 /* Does its name say that it is a trace, a program or a profile? What such a file lacks is said of that. */
 static bool is_named_otherwise(const char *path)
 {
-    enum names_kind kind = names_kind_of(explain_name(path));
+    enum names_kind kind = names_kind_of(path_kind_name(path));
     return kind != NAMES_OTHER && kind != NAMES_LOG && kind != NAMES_ERROR_TEXT && kind != NAMES_DUMP_SIBLING;
 }
 
@@ -61,21 +54,21 @@ static bool is_program_text(const char *path)
     return is_program;
 }
 
-void explain_input_look(const char *path, struct explain_input *input)
+void around_input_look(const char *path, struct around_input *input)
 {
-    *input = (struct explain_input){.path = path, .place = INPUT_PATH_NONE, .kind = ANALYSIS_KIND_TEXT};
+    *input = (struct around_input){.path = path, .place = PATH_KIND_NONE, .kind = ANALYSIS_KIND_TEXT};
     if (strcmp(path, "-") != 0)
-        input->place = input_path_kind(path, false);
-    if (input->place == INPUT_PATH_FOLDER)
+        input->place = path_kind_of(path, false);
+    if (input->place == PATH_KIND_FOLDER)
         return;
-    if (input->place == INPUT_PATH_FILE && input_path_is_inside(path)) {
+    if (input->place == PATH_KIND_MEMBER) {
         input->kind = ANALYSIS_KIND_ARCHIVE;
-        input->is_member_log = explain_is_log_name(path);
+        input->is_member_log = around_is_log_name(path);
         return;
     }
-    if (input->place == INPUT_PATH_FILE && !explain_is_log_name(path))
+    if (input->place == PATH_KIND_FILE && !around_is_log_name(path))
         input->kind = kind_of_bytes(path);
     bool is_of_no_kind = input->kind == ANALYSIS_KIND_EMPTY || input->kind == ANALYSIS_KIND_UNKNOWN;
-    input->is_log = input->kind == ANALYSIS_KIND_TEXT ? input->place != INPUT_PATH_FILE || !is_program_text(path)
+    input->is_log = input->kind == ANALYSIS_KIND_TEXT ? input->place != PATH_KIND_FILE || !is_program_text(path)
                                                       : is_of_no_kind && !is_named_otherwise(path);
 }

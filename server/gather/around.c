@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * explain_around.c: see explain.h. Of a log only folders that hold a dump themselves are looked through, and of its own
+ * around.c: see around.h. Of a log only folders that hold a dump themselves are looked through, and of its own
  * folder the files: it may lie in a folder as large as /tmp. */
-#include "server/cmd/explain.h"
+#include "server/gather/around.h"
 
 #include "server/base/memory.h"
-#include "server/cmd/input_path.h"
 #include "server/files/archive_path.h"
 #include "server/files/remote/remote.h"
 #include "server/gather/index.h"
@@ -25,7 +24,7 @@ static bool is_program_name(const char *name)
 
 /* Does the folder hold a program? One that cannot be read to its end may: whoever lists it says why. `inner`, if not
  * NULL, is called for each folder in it. */
-static bool explain_around_look(const char *folder, void (*inner)(void *context, const char *path), void *context)
+static bool around_look(const char *folder, void (*inner)(void *context, const char *path), void *context)
 {
     bool has_program = false;
     DIR *entries = opendir(folder);
@@ -46,15 +45,15 @@ static bool explain_around_look(const char *folder, void (*inner)(void *context,
     return has_program;
 }
 
-struct explain_around_adding {
+struct around_adding {
     struct index *index;
     size_t count;
 };
 
 static void inner_add(void *context, const char *path)
 {
-    struct explain_around_adding *adding = context;
-    if (adding->count < FOLDERS_MAX && explain_around_look(path, NULL, NULL)) {
+    struct around_adding *adding = context;
+    if (adding->count < FOLDERS_MAX && around_look(path, NULL, NULL)) {
         index_add(adding->index, path);
         adding->count++;
     }
@@ -62,21 +61,21 @@ static void inner_add(void *context, const char *path)
 
 static void program_note(void *context, const char *path)
 {
-    struct explain_around *around = context;
+    struct around *around = context;
     const char *name = path + strlen(around->folder) + 1;
     around->holds_dump |= !strchr(name, '/') && is_program_name(name);
 }
 
 /* Of a log at an address what lies beside and below it, unless that is all of a bucket. */
-static void address_add(struct explain_around *around, const char *path)
+static void address_add(struct around *around, const char *path)
 {
     struct remote_address address;
     struct err unsaid = ERR_INIT;
     char *folder = memory_format("%.*s", (int)(strrchr(path, '/') - path), path);
     if (remote_address_read(folder, &address, &unsaid) && address.key[0] &&
-        input_path_kind(folder, false) == INPUT_PATH_FOLDER) {
+        path_kind_of(folder, false) == PATH_KIND_FOLDER) {
         around->folder = memory_text(folder);
-        input_path_each_file(folder, program_note, around);
+        path_kind_each_file(folder, program_note, around);
         index_add(around->index, folder);
     }
     remote_address_free(&address);
@@ -84,9 +83,9 @@ static void address_add(struct explain_around *around, const char *path)
 }
 
 /* Beside, below, above; where it lies beside a dump, folders in that are of the same dump. */
-static void log_add(struct explain_around *around, const char *path)
+static void log_add(struct around *around, const char *path)
 {
-    struct explain_around_adding adding = {.index = around->index};
+    struct around_adding adding = {.index = around->index};
     char *real = realpath(path, NULL), *slash = real ? strrchr(real, '/') : NULL;
     if (!slash || slash == real) {
         free(real);
@@ -94,7 +93,7 @@ static void log_add(struct explain_around *around, const char *path)
     }
     *slash = '\0';
     around->folder = memory_text(real);
-    around->holds_dump = explain_around_look(real, inner_add, &adding);
+    around->holds_dump = around_look(real, inner_add, &adding);
     if (around->holds_dump)
         index_add(around->index, real);
     else
@@ -102,23 +101,23 @@ static void log_add(struct explain_around *around, const char *path)
     slash = strrchr(real, '/');
     if (slash && slash != real) {
         *slash = '\0';
-        if (explain_around_look(real, NULL, NULL))
+        if (around_look(real, NULL, NULL))
             index_add(around->index, real);
     }
     free(real);
 }
 
 /* Without links and dots, as the folders of logs are: what lies beside each other is found by that. */
-static void folder_add(struct explain_around *around, const char *path)
+static void folder_add(struct around *around, const char *path)
 {
-    char *real = input_path_real(path);
+    char *real = path_kind_real(path);
     index_add(around->index, real ? real : path);
     free(real);
 }
 
 /* All of the archive: what lies beside the log says more of its failure. By itself it is found in an archive that is
  * read as its only file, and else why it is not there is said. */
-static void member_log_add(struct explain_around *around, const char *path)
+static void member_log_add(struct around *around, const char *path)
 {
     char *archive = archive_path_split(path, &around->inside);
     if (archive)
@@ -127,12 +126,12 @@ static void member_log_add(struct explain_around *around, const char *path)
     free(archive);
 }
 
-void explain_around_open(struct explain_around *around, struct store *store, const struct explain_input *input,
-                         struct explain_input *const *given, size_t given_count)
+void around_open(struct around *around, const struct around_input *input, struct around_input *const *given,
+                 size_t given_count)
 {
     const char *path = input->path;
     bool is_log = input->is_log;
-    *around = (struct explain_around){.store = store, .index = index_new()};
+    *around = (struct around){.index = index_new()};
     if (is_log && remote_address_is(path))
         address_add(around, path);
     else if (is_log && strcmp(path, "-") != 0)
@@ -148,7 +147,7 @@ void explain_around_open(struct explain_around *around, struct store *store, con
     around->snapshot = index_hold(around->index);
 }
 
-void explain_around_close(struct explain_around *around)
+void around_close(struct around *around)
 {
     if (around->snapshot)
         index_release(around->index, around->snapshot);
@@ -158,9 +157,9 @@ void explain_around_close(struct explain_around *around)
 
 /* ---- the session of a log ---- */
 
-char *explain_around_real(const struct files_place *place)
+char *around_real(const struct files_place *place)
 {
-    char *path = files_place_path(place), *real = input_path_real(path);
+    char *path = files_place_path(place), *real = path_kind_real(path);
     free(path);
     return real;
 }
@@ -169,7 +168,7 @@ static bool is_text_of(const struct snapshot_session *session, const char *real)
 {
     bool is_found = false;
     for (size_t at = 0; at < session->text_count && !is_found; at++) {
-        char *other = explain_around_real(&session->texts[at].file->place);
+        char *other = around_real(&session->texts[at].file->place);
         is_found = other && strcmp(other, real) == 0;
         free(other);
     }
@@ -181,17 +180,17 @@ static bool is_text_of(const struct snapshot_session *session, const char *real)
 static bool is_beside(const struct snapshot_session *session, const char *real)
 {
     bool has_programs = session->kind == SNAPSHOT_DUMP || session->kind == SNAPSHOT_HLO;
-    char *other = has_programs && session->file_count > 0 ? explain_around_real(&session->files[0]->place) : NULL;
+    char *other = has_programs && session->file_count > 0 ? around_real(&session->files[0]->place) : NULL;
     size_t length = other ? (size_t)(strrchr(other, '/') - other) : 0;
     bool is_beside = other && strncmp(other, real, length + 1) == 0 && !strchr(real + length + 1, '/');
     free(other);
     return is_beside;
 }
 
-const struct snapshot_session *explain_around_session(const struct explain_around *around, const char *path)
+const struct snapshot_session *around_session(const struct around *around, const char *path)
 {
     const struct snapshot *snapshot = around->snapshot;
-    char *real = input_path_real(path);
+    char *real = path_kind_real(path);
     const struct snapshot_session *found = NULL;
     for (size_t at = 0; real && at < snapshot->session_count && !found; at++) {
         const struct snapshot_session *session = snapshot->sessions[at];
