@@ -229,7 +229,8 @@ void oom_write_json_steps(struct json *json, const struct oom_step *steps, size_
     json_array_end(json);
 }
 
-static void verdict_write(struct json *json, const struct oom_meaning *meaning)
+/* `answer`: has the steps too. */
+static void verdict_write(struct json *json, const struct oom_meaning *meaning, const struct buf *answer)
 {
     json_key_object(json, "verdict");
     json_key_text(json, "title", meaning->title);
@@ -252,7 +253,8 @@ static void verdict_write(struct json *json, const struct oom_meaning *meaning)
     json_key_text(json, "sureness", meaning->sureness);
     json_key_text(json, "sureness_of", meaning->sureness_of);
     json_key_text(json, "sureness_reason", meaning->sureness_reason);
-    oom_write_json_steps(json, meaning->steps, meaning->step_count);
+    if (answer == NULL)
+        oom_write_json_steps(json, meaning->steps, meaning->step_count);
     json_object_end(json);
 }
 
@@ -338,7 +340,7 @@ void oom_write_json_failure(struct json *json, const struct oom_meaning *meaning
     consequences_write(json, failure);
     ranges_write(json, failure);
     notes_write(json, failure);
-    verdict_write(json, meaning);
+    verdict_write(json, meaning, answer);
     if (file != NULL)
         json_key_text(json, "file", file);
     if (answer != NULL) {

@@ -87,7 +87,7 @@ def advice_words(answer):
 def check_advice(failure):
     """every piece says what, how sure, why and where it is seen, and none of it is of another framework or memory"""
     answer, framework, memory = failure["answer"], failure["framework"], failure["memory_class"]
-    said, lines = advice_words(answer) + "\n" + "\n".join(step["text"] for step in failure["verdict"]["next_steps"]), []
+    said, lines = advice_words(answer) + "\n" + "\n".join(step["text"] for step in failure["answer"]["next_steps"]), []
     lines += [f"{one['kind']}: no {key}" for one in answer["advice"] for key in ("title", "reason") if not one[key]]
     lines += [f"{one['kind']}: no evidence" for one in answer["advice"] if not one["evidence"]["sentence"]]
     lines += [
@@ -98,7 +98,7 @@ def check_advice(failure):
     lines += [
         f"{one['kind']}: {one['do']} stands in the next steps too"
         for one in answer["advice"]
-        if one["do"] and one["do"] in [step["text"].strip() for step in failure["verdict"]["next_steps"]]
+        if one["do"] and one["do"] in [step["text"].strip() for step in failure["answer"]["next_steps"]]
     ]
     if not answer["advice"] and not answer["advice_sentence"]:
         lines.append("no advice, and no word why")
@@ -182,11 +182,11 @@ def check_cases(binary, cases, count):
         lines = [f"exit status {status}"] if status > (case["count"] == 0) else []
         lines += [f"{len(failures)} failures, not {case['count']}"] if len(failures) != case["count"] else []
         for failure in failures[:1]:
-            steps = " ".join(step["text"] for step in failure["verdict"]["next_steps"])
+            steps = " ".join(step["text"] for step in failure["answer"]["next_steps"])
             lines += differences(case["wanted"], failure) + check_ranges(text, failure)
             lines += [
                 f"a sentence hides a command: {step['text']}"
-                for step in failure["verdict"]["next_steps"]
+                for step in failure["answer"]["next_steps"]
                 if step["kind"] == "text"
                 and re.search(r"jax\.|pltpu\.|torch(_xla)?\.|[A-Z]_[A-Z]+=|--\w", step["text"])
             ]

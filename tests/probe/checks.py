@@ -87,9 +87,9 @@ def evidence_faults(path, row):
     evidence = row.get("evidence")
     if not (is_number(row.get("bytes")) and isinstance(evidence, dict) and is_number(evidence.get("sum_bytes"))):
         return
-    parts = evidence["sum_bytes"] + evidence["rest_bytes"]
+    parts = evidence["sum_bytes"] + (evidence.get("rest_bytes") or 0)
     if parts != row["bytes"]:
-        yield f"{name_of(path)}: {row['bytes']} bytes of {evidence['sum_bytes']} and {evidence['rest_bytes']}"
+        yield f"{name_of(path)}: {row['bytes']} bytes of {evidence['sum_bytes']} and {parts - evidence['sum_bytes']}"
 
 
 def may_be_negative(tree, key, owner):

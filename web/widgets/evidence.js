@@ -137,7 +137,7 @@ export function evidenceLinks(context, verdict, figures, failure = null) {
       const { value, evidence } = card;
       return {
         title: bytes(value),
-        formula: evidence.sentence,
+        formula: whereWords(evidence),
         inputs: [{ name: 'this figure', bytes: value }],
         file: evidence.file ?? '',
         field: evidence.range

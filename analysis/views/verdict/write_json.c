@@ -6,18 +6,26 @@
 #include "views/oom_write_json.h"
 #include "whatif/change.h"
 
+#include <string.h>
+
 /* ---- where a figure comes from ---- */
 
+static const char *unless(const char *text, const char *usual)
+{
+    return text != NULL && strcmp(text, usual) == 0 ? NULL : text;
+}
+
+/* Without what nearly every row would say. */
 static void rows_write(struct json *json, const struct verdict_evidence *evidence)
 {
     json_key_known(json, "space", evidence->space);
-    json_key_text(json, "step", evidence->step);
+    json_key_text(json, "step", unless(evidence->step, "peak"));
     json_key_text(json, "filter", evidence->filter);
-    json_key_text(json, "column", evidence->column);
+    json_key_text(json, "column", unless(evidence->column, "size"));
     if (evidence->step != NULL)
         json_key_uint(json, "count", evidence->count);
     json_key_known(json, "sum_bytes", evidence->sum_bytes);
-    if (evidence->sum_bytes >= 0)
+    if (evidence->sum_bytes >= 0 && evidence->rest_bytes != 0)
         json_key_int(json, "rest_bytes", evidence->rest_bytes);
     json_key_text(json, "rest", evidence->rest);
 }
@@ -57,7 +65,8 @@ static void evidence_object_write(struct json *json, const struct verdict_eviden
 {
     json_object_begin(json);
     json_key_text(json, "kind", verdict_evidence_name(evidence->kind));
-    json_key_text(json, "sentence", evidence->sentence);
+    if (evidence->kind != VERDICT_EVIDENCE_BUFFERS) /* which count and sum say as well */
+        json_key_text(json, "sentence", evidence->sentence);
     json_key_text(json, "tool", evidence->tool);
     json_key_text(json, "view", evidence->view);
     rows_write(json, evidence);
@@ -220,13 +229,23 @@ static void peak_write(struct json *json, struct evidence_list *list, const stru
     json_object_end(json);
 }
 
+/* A change shows what it saves by what it lands at. */
+static const struct verdict_evidence *or_landing(const struct verdict_advice *advice,
+                                                 const struct verdict_evidence *evidence)
+{
+    const struct verdict_evidence *lands = &advice->lands;
+    bool is_same = evidence->kind == VERDICT_EVIDENCE_CHANGE && lands->kind == VERDICT_EVIDENCE_CHANGE &&
+                   strcmp(evidence->change, lands->change) == 0;
+    return is_same ? lands : evidence;
+}
+
 static void advice_evidence_write(struct json *json, struct evidence_list *list, const struct verdict_advice *advice)
 {
     json_key_object(json, "evidence");
     json_key_text(json, "sentence", advice->evidence);
     mentions_write(json, list, "figures", &advice->mentions);
-    evidence_write(json, list, "open", &advice->open);
-    evidence_write(json, list, "saves", &advice->saves);
+    evidence_write(json, list, "open", or_landing(advice, &advice->open));
+    evidence_write(json, list, "saves", or_landing(advice, &advice->saves));
     evidence_write(json, list, "lands_at", &advice->lands);
     json_object_end(json);
 }
