@@ -255,7 +255,7 @@ struct analysis_use {
     const char *id, *name;
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of the file, Unix time; 0: not known */
-    bool is_base;           /* to be subtracted; of two that are compared the first is, whatever stands here */
+    bool is_base;           /* to be subtracted; of two that are compared the first is, whatever is here */
     enum err_code code;
     const char *reason;
 };
@@ -379,7 +379,7 @@ struct analysis_check_baseline {
     const char *space_name; /* of which memory; NULL: nothing is known */
     int64_t total_bytes;
 };
-/* Decides about one module and keeps the sentences, none of the subjects. Why one could not be decided about stands in
+/* Decides about one module and keeps the sentences, none of the subjects. Why one could not be decided about is in
  * the report. Errors: argument, limit (there is no memory for the report). */
 bool analysis_check_module(struct analysis_check *check, const char *file, const char *name,
                            const struct analysis_subject *module, const struct analysis_check_baseline *against,

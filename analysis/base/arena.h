@@ -63,7 +63,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) __attribute__(
 void *arena_raw(struct arena *arena, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 /* `items` (an array of `*capacity` items of `size` bytes; NULL at first, with 0) with room for `needed`: itself, or a
  * copy at least twice as long, of which what is new is zeroed. The former one stays in the arena, as all that was given
- * out does, so pointers into it still read what stood there: large arrays are better as base/chunks or base/column. */
+ * out does, so pointers into it still read what was there: large arrays are better as base/chunks or base/column. */
 void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capacity, size_t size);
 /* Whoever allots the work sets it: to a few seconds for the size of the input.
  * Loops whose length a file can multiply charge their steps here (bytes walked,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * chunks.h: a column of equal items that grows without being moved.
  *
- * It may have an arena of its own, so that it can be let go alone. Where items are wanted in one piece:
+ * It may have an arena of its own, so that it can be released alone. Where items are wanted in one piece:
  * base/column.h. */
 #pragma once
 

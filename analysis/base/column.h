@@ -2,7 +2,7 @@
  * column.h: equal items in one piece that grows.
  *
  * In an arena of its own, in whole pages: it grows and takes others by moving these,
- * and can be let go alone. Items move when it grows: keep no pointers to them. */
+ * and can be released alone. Items move when it grows: keep no pointers to them. */
 #pragma once
 
 #include "base/arena.h"

@@ -67,7 +67,7 @@ void csv_double(struct csv *csv, double value);
 void csv_none(struct csv *csv);
 void csv_row_end(struct csv *csv);
 
-/* A cell that stands before those of a table: the same in every row of it. Borrowed. */
+/* A cell that comes before those of a table: the same in every row of it. Borrowed. */
 struct csv_cell {
     const char *head;
     enum { CSV_NONE, CSV_TEXT, CSV_INTEGER } kind;

@@ -3,7 +3,7 @@
  *
  * Where a key is wider than that (a text, a few words), its hash is the key, and whoever asks says which value it
  * means: the things themselves are the caller's, mostly in an array, and the values are places in it. Keys come out of
- * hostile files: where one stands depends on the table's address too, which is not known to whoever wrote the file, and
+ * hostile files: where one is depends on the table's address too, which is not known to whoever wrote the file, and
  * hashes that are made to be equal are charged to the arena's work.
  *
  * Memory: the arena's, or of a function of the caller that always gives some, until map_free; 32 to 64 bytes a key, and
@@ -38,7 +38,7 @@ struct map {
 static inline uint64_t map_value(void *pointer) { return (uint64_t)(uintptr_t)pointer; }
 static inline void *map_pointer(uint64_t value) { return value == MAP_FREE ? NULL : (void *)(uintptr_t)value; }
 
-/* Is what stands at `value` the thing that is looked for? Asked where the hashes are equal. */
+/* Is what is at `value` the thing that is looked for? Asked where the hashes are equal. */
 typedef bool map_same(const void *context, uint64_t value);
 
 /* Room for `count` keys; it grows where there are more. */
@@ -72,7 +72,7 @@ static inline uint32_t map_get(const struct map *map, uint64_t key) { return (ui
 bool map_put(struct map *map, uint64_t key, uint32_t value, bool replace);
 /* Takes in `key`, of which map_at found the slot to be free. */
 void map_fill(struct map *map, struct map_slot *slot, uint64_t key, uint64_t value);
-/* Takes out what is in a slot. What stands behind it moves up, unless its search begins behind the hole. */
+/* Takes out what is in a slot. What follows it moves up, unless its search begins behind the hole. */
 static inline void map_clear(struct map *map, struct map_slot *slot)
 {
     uint64_t hole = (uint64_t)(slot - map->slots);

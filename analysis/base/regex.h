@@ -25,7 +25,7 @@ struct regex_fault {
 
 /* NULL when the pattern is broken: `fault` says where and how. `is_any_case`: as if it began with (?i). */
 struct regex *regex_read(struct str pattern, bool is_any_case, struct arena *arena, struct regex_fault *fault);
-/* Finds `text` as it stands. */
+/* Finds `text` as it is. */
 struct regex *regex_literal(struct str text, struct arena *arena);
 
 /* Does the expression match somewhere in `text`? Steps are charged to the arena's work. */

@@ -16,7 +16,7 @@ enum { SIZE_TEXT_BYTES = 32, SHARE_TEXT_BYTES = 24, COUNT_TEXT_BYTES = 32 };
 const char *size_text(char text[SIZE_TEXT_BYTES], uint64_t bytes);
 /* The same, kept in the arena. */
 const char *size_text_in(struct arena *arena, uint64_t bytes);
-/* The same for a size that stands beside `other`: two that differ and would read alike are bytes, "1,048,577 B". */
+/* The same for a size that is beside `other`: two that differ and would read alike are bytes, "1,048,577 B". */
 const char *size_text_beside(char text[SIZE_TEXT_BYTES], uint64_t bytes, uint64_t other);
 /* The same for a size in a column, which may be negative: KiB with two decimals, as MiB beside them have. */
 const char *size_text_column(char text[SIZE_TEXT_BYTES], int64_t bytes);

@@ -5,7 +5,7 @@
  * Out:    findings, at most one a rule (rules.def), with the sentence that every format prints.
  * Units:  bytes. All figures are of the device's memory: space 0, or the largest where there is none.
  * Memory: what is kept lies in `arena`, what only the decision needs in `scratch_arena`.
- * Source: growth is told by `memviewd diff` (model/compare/sentence.h), A is the baseline. */
+ * Source: growth is computed by `memviewd diff` (model/compare/sentence.h), A is the baseline. */
 #pragma once
 
 #include "base/arena.h"
@@ -46,7 +46,7 @@ struct check_taken {
 struct check_finding {
     enum check_rule rule;
     const char *sentence;
-    const char *source_file; /* the person's line that it is about, as recorded; NULL: not known, or several */
+    const char *source_file; /* the user's line that it is about, as recorded; NULL: not known, or several */
     int64_t source_line;
     int64_t bytes;  /* over by, grown by, no longer donated, no longer fused */
     uint64_t count; /* arguments, buffers; 0 of the others */

@@ -56,7 +56,7 @@ struct analysis_capacity {
     uint64_t half_unit_bytes; /* 0: printed in bytes */
     bool has_needed;
     uint64_t needed_bytes; /* what was asked, as printed */
-    size_t offset, length; /* where the capacity stands in the text */
+    size_t offset, length; /* place of the capacity in the text */
     bool may_be_of_xla;    /* false: another runtime says it, of a job that ran no program of XLA */
 };
 /* The first sentence of `text` that states a capacity; false if there is none. */

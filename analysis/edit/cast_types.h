@@ -18,7 +18,7 @@ struct cast_types {
     program_instruction **instructions; /* by number, as the graph's */
     struct program_body **bodies;       /* by number: where it is */
     uint32_t *parents;                  /* by leaf: union-find */
-    uint8_t *states;                    /* by leaf that stands for its class */
+    uint8_t *states;                    /* by leaf that represents its class */
     bool *is_selected;                  /* by entry parameter */
 };
 

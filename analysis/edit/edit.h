@@ -41,7 +41,7 @@ struct edit {
     /* Donate, shard, cast: which parameters. */
     const int64_t *parameters;
     size_t parameter_count;
-    /* The parameters are a person's "all": those which the edit cannot change are left as they are, and it is refused
+    /* The parameters are a user's "all": those which the edit cannot change are left as they are, and it is refused
      * only where none is left. */
     bool is_every;
     /* Resize: what becomes `numerator`/`denominator` of its size, or of each its own fraction. */

@@ -8,7 +8,7 @@ struct transplant {
     struct program *program;
     const struct program_body *from;
     struct program_body *to;
-    /* What stands in `to` for an instruction of `from`; -1: it is copied, with what it needs. */
+    /* What is in `to` for an instruction of `from`; -1: it is copied, with what it needs. */
     int64_t (*stand_in)(void *context, const program_instruction *instruction);
     void *context;
     struct map made; /* id in `from` → id in `to` */
@@ -19,7 +19,7 @@ struct transplant {
 
 void transplant_init(struct transplant *transplant, struct program *program, const struct program_body *from,
                      struct program_body *to);
-/* The id in `to` of the value, or -1 with a report: it needs a parameter, or calls what stands behind `to`. */
+/* The id in `to` of the value, or -1 with a report: it needs a parameter, or calls what follows `to`. */
 int64_t transplant_value(struct transplant *transplant, int64_t id);
 /* An instruction of the caller's among the copies: it gets an id. */
 int64_t transplant_add(struct transplant *transplant, program_instruction *instruction);

@@ -32,7 +32,7 @@ struct heap_event {
 };
 
 struct heap_hold {
-    uint32_t buffer_at; /* whose instruction stands for it: the sharer, if the memory was re-used */
+    uint32_t buffer_at; /* whose instruction represents it: the sharer, if the memory was re-used */
     uint32_t root_at;   /* whose size is taken */
     uint32_t born;      /* step that takes the memory */
     uint32_t dies;      /* step that gives it back; event_count if none does */

@@ -15,7 +15,7 @@ enum category {
 
 /* How sure a category is. */
 enum confidence {
-    CONFIDENCE_EXACT, /* the file says so: an allocation's flag, the person's own rule */
+    CONFIDENCE_EXACT, /* the file says so: an allocation's flag, the user's own rule */
     CONFIDENCE_RULE,  /* follows from how JAX and XLA name and connect values */
     CONFIDENCE_GUESS, /* rests on a name that could mean something else, or on a shape */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * code_path.h: where in the person's code a value comes from, as a path from the outside inwards: by scopes of its op
+ * code_path.h: where in the user's code a value comes from, as a path from the outside inwards: by scopes of its op
  * name, or by the frames of its stack.
  *
  * Of an op name stays what the person wrote: "jit(step)/transpose(jvp(layer_3))/while/body/closed_call/mlp/dot_general"
  * is layer_{i} › mlp › dot_general. Entry arguments stand below "(arguments)" by their paths, values without a name
  * below "(no scope)", those without a stack below "(no source)".
- * Of a stack the person's frames come first, from the outermost inwards, then those of libraries.
+ * Of a stack the user's frames come first, from the outermost inwards, then those of libraries.
  * Cost: linear in the op name and the stack; at most CODE_PATH_DEPTH_MAX pieces, each at most CODE_PATH_TEXT_MAX bytes;
  * what is deeper stays in the last piece. */
 #pragma once
@@ -20,13 +20,13 @@ enum code_path_kind {
     CODE_PATH_LAYERS,   /* numbers in it are written {i} */
     CODE_PATH_OP,       /* the operation itself: the last piece of an op name, or an opcode */
     CODE_PATH_ARGUMENT, /* a piece of an entry argument's path */
-    CODE_PATH_FRAME,    /* of the person's code */
+    CODE_PATH_FRAME,    /* of the user's code */
     CODE_PATH_LIBRARY,  /* a frame of a library: read/library.def */
     CODE_PATH_GROUP,    /* "(arguments)", "(no scope)", "(no source)" */
     CODE_PATH_KIND_COUNT
 };
 
-/* What stands in one place of a path. The texts live until the visitor returns. */
+/* What is in one place of a path. The texts live until the visitor returns. */
 struct code_path_piece {
     enum code_path_kind kind;
     struct str text;           /* "layer_{i}"; of a frame "models.py:11 attention" with its path */
@@ -52,5 +52,5 @@ const char *code_path_kind_name(enum code_path_kind kind);
 
 /* Appends the pieces, a slash behind each: "layer_{i}/mlp/dot_general/"; " > " behind each frame. */
 void code_path_text(const struct plan *plan, const struct plan_row *row, enum code_path_way way, struct buf *out);
-/* Appends what was folded as it stands, in slashes: "/layer_3/"; nothing where nothing was. */
+/* Appends what was folded as it is, in slashes: "/layer_3/"; nothing where nothing was. */
 void code_path_layers_text(const struct plan *plan, const struct plan_row *row, struct buf *out);

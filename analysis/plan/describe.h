@@ -32,7 +32,7 @@ struct describe_source describe_source(const struct hlo *hlo, const struct hlo_d
 void describe_name(const struct hlo *hlo, uint32_t buffer_at, struct str instruction_name, struct buf *out);
 
 /* Writes "key": "text" for a picture that names many things: a text of more than DESCRIBE_SHORT bytes gives up its
- * middle, where "…" stands. Out: whether it did. describe_shortened: the text itself, or what is left of it in
+ * middle, where "…" is. Out: whether it did. describe_shortened: the text itself, or what is left of it in
  * `room`. */
 enum { DESCRIBE_SHORT = 240 };
 struct str describe_shortened(struct str text, char room[DESCRIBE_SHORT]);

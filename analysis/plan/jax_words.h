@@ -9,7 +9,7 @@
 enum jax_words {
     JAX_PROGRAM = 1,    /* around the name of the whole program: "jit(step)" */
     JAX_WRAPPER = 2,    /* around any name: "transpose(jvp(layer_3))" */
-    JAX_BODY = 4,       /* the body that is made of a person's function, as a part of a path */
+    JAX_BODY = 4,       /* the body that is made of a user's function, as a part of a path */
     JAX_UNLABELLED = 8, /* what the label of a group leaves out of its folded scope */
 };
 

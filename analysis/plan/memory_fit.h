@@ -50,7 +50,7 @@ struct memory_fit {
     const char *sentence; /* its parts */
 };
 
-/* JAX leaves a program of a GPU this share of the device unless it is told otherwise (XLA_PYTHON_CLIENT_MEM_FRACTION),
+/* JAX leaves a program of a GPU this share of the device unless told otherwise (XLA_PYTHON_CLIENT_MEM_FRACTION),
  * and less where other programs hold some of it. */
 #define MEMORY_FIT_SHARE_PERCENT 75
 /* "75 %" */

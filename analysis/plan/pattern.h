@@ -16,7 +16,7 @@ struct plan_pattern {
     uint8_t kind;              /* enum pattern_kind */
     int64_t bytes;             /* live at the peak; of padding, the padding alone */
     uint32_t *rows, row_count; /* of the space, largest first */
-    const char *sentence;      /* in the person's words, with figures */
+    const char *sentence;      /* in the user's words, with figures */
 };
 
 /* "attention_scores"; static storage, as all of these. */

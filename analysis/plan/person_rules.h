@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * person_rules.h: the person's own rules of whose memory a buffer is; they come before all others.
+ * person_rules.h: the user's own rules of whose memory a buffer is; they come before all others.
  *
  * In:     lines "REGEX CATEGORY": an expression (base/regex.h), which may hold spaces, and the name of a category
  * behind the last one. Empty lines, and those that begin with #, say nothing. Out:    a plan whose rows and arguments

@@ -22,7 +22,7 @@ struct value {
 struct value value_of_buffer(const struct hlo *hlo, uint32_t buffer_at);
 
 /* How far a walk goes back: through copies and nameless views (ORIGIN), or through named views, casts, slices and
- * gathers of the person's code too (BASE); or only as far as the buffer that holds the value: through tuples, bitcasts,
+ * gathers of the user's code too (BASE); or only as far as the buffer that holds the value: through tuples, bitcasts,
  * calls, loops and branches, past no copy and into no fusion (BUFFER). */
 enum value_reach { VALUE_ORIGIN, VALUE_BASE, VALUE_BUFFER };
 

@@ -10,10 +10,10 @@ enum library {
     LIBRARY_MACHINERY, /* JAX, Flax, Python itself, IPython, …: library.def */
 };
 
-/* The mapping of frames that no Python line stands for, in profiles that are made of stacks of Python and C++ together:
+/* The mapping of frames that no Python line represents, in profiles that are made of stacks of Python and C++ together:
  * they are machinery, whatever their file. */
 #define LIBRARY_NATIVE_MAPPING "[native]"
 
-/* `listed`: pieces of paths, one a line, of further libraries, or, behind "!", of the person's own code; they come
- * before all others, the first that stands in the path decides. What begins with # is left out. */
+/* `listed`: pieces of paths, one a line, of further libraries, or, behind "!", of the user's own code; they come
+ * before all others, the first that is in the path decides. What begins with # is left out. */
 enum library library_of(struct str file, struct str listed);

@@ -26,15 +26,15 @@ static inline char text_cursor_peek(const struct text_cursor *cursor)
 {
     return cursor->at < cursor->end ? *cursor->at : '\n';
 }
-/* Passes `word` if it stands here. */
+/* Passes `word` if it is here. */
 bool text_cursor_take(struct text_cursor *cursor, const char *word);
 /* The same, and reports what is missing. */
 bool text_cursor_want(struct text_cursor *cursor, const char *word);
-/* A whole number, below 0 too; false, and the cursor stays, if none stands here or it passes 64 bits. */
+/* A whole number, below 0 too; false, and the cursor stays, if none is here or it passes 64 bits. */
 bool text_cursor_number(struct text_cursor *cursor, int64_t *number);
 /* Spaces, and comments as in "/ *index=5* /". Not line breaks. */
 void text_cursor_blanks(struct text_cursor *cursor);
-/* What stands before the next of the characters `stops`, a line break or the end. */
+/* What comes before the next of the characters `stops`, a line break or the end. */
 struct str text_cursor_until(struct text_cursor *cursor, const char *stops);
 /* The same, but neither inside of quotes nor of brackets, which may go over lines; a closing bracket that was not
  * opened here ends it too. False, and a report, where one is never closed. */

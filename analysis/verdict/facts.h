@@ -82,8 +82,8 @@ const char *fit_device_words(const struct verdict_facts *facts);
 bool fit_is_request_past_device(const struct verdict_facts *facts);
 /* Would half of it still be? */
 bool fit_is_half_past_device(const struct verdict_facts *facts);
-/* That, or needed by arguments and results alone, or by one array? Then nothing that is let go makes room, and no share
- * of the device is large enough. */
+/* That, or needed by arguments and results alone, or by one array? Then nothing that is released makes room, and no
+ * share of the device is large enough. */
 bool fit_is_past_device(const struct verdict_facts *facts);
 
 /* Says what the cause is; `text` lives as long as the facts' arena. `bytes`: -1 if not known. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * live_arrays.h: what the last device profile says one device held: arrays by the person's own lines that made them,
+ * live_arrays.h: what the last device profile says one device held: arrays by the user's own lines that made them,
  * and loaded programs.
  *
  * Of a profile of several devices one is taken: the one that a failure names, else the one whose arrays hold most; what
@@ -11,10 +11,10 @@
 #include "base/buf.h"
 #include "model/device_memory/profile_set.h"
 
-/* Lines that are told by name; the others are one sum. */
+/* Lines that are named; the others are one sum. */
 enum { LIVE_LINES_MAX = 6 };
 
-/* Arrays that one line of the person's code made. */
+/* Arrays that one line of the user's code made. */
 struct live_line {
     const char *place;  /* "init train.py:7", "train.py:47"; "(no stack)" */
     const char *filter; /* of the view "buffers" that keeps these rows alone; NULL: its name cannot be written in one */

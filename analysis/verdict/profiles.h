@@ -17,9 +17,9 @@ const char *profiles_without_bytes(const struct profile_set *set, struct arena *
 int64_t profiles_bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sample);
 /* Is it a loaded program? Else it is an array. */
 bool profiles_is_program(const struct pprof *pprof, uint32_t sample);
-/* The innermost line of a stack that is the person's own; FRAMES_NO_USER, FRAMES_NO_STACK: none is. */
+/* The innermost line of a stack that is the user's own; FRAMES_NO_USER, FRAMES_NO_STACK: none is. */
 uint32_t profiles_own_line(struct frames *frames, const struct pprof *pprof, uint32_t sample);
-/* "init train.py:7", and of what stands outside of functions "train.py:47". In the arena. */
+/* "init train.py:7", and of what is outside of functions "train.py:47". In the arena. */
 const char *profiles_place(const struct frames *frames, uint32_t at, struct buf *scratch, struct arena *arena);
 
 struct profiles_growth {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_inner.h: of lines of a person's own code that a whole model from a library is behind, the library's line that
+ * torch_inner.h: of lines of a user's own code that a whole model from a library is behind, the library's line that
  * asked for most. For analysis/verdict alone. */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * unread.h: files that a verdict would rest on, and that could not be read: each is named, none is told as absent. */
+ * unread.h: files that a verdict would rest on, and that could not be read: each is named, none is reported as
+ * absent. */
 #pragma once
 
 #include "base/arena.h"

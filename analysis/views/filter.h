@@ -6,13 +6,13 @@
  * Terms are joined by AND; `-` before one negates it; a `,` inside a field is
  * OR. A word without a field is looked for in the columns marked `is_searched`;
  * a bare comparison (`>64MiB`) means the column marked `is_main`.
- * Texts match anywhere and in any case; with a `*`, which stands for any text,
- * the whole text must match; between slashes stands a regular expression
+ * Texts match anywhere and in any case; with a `*`, which matches any text,
+ * the whole text must match; between slashes is a regular expression
  * (base/regex.h). What is quoted means itself. In a column with few values one of them means itself, whole:
  * "gradient" is not "gradient_accumulator".
  * Numbers: N, <N, <=N, >N, >=N or N..M; K M G T P, with or without iB, are
  * powers of 1024; N% asks the field of that name with a `%`.
- * Shapes: "[8,*]" has two dimensions, "..." stands for any number of them.
+ * Shapes: "[8,*]" has two dimensions, "..." matches any number of them.
  *
  * Its work is charged to the arena, so that no text and no expression can take for ever. */
 #pragma once

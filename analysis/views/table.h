@@ -168,7 +168,7 @@ void table_row_write(const struct table_column *columns, const void *context, ui
 /* The format is one of lines: csv, ndjson. */
 bool table_is_lines(const struct table_rows *rows);
 /* The page in such a format: in CSV the heads first, then row after row, each written before the next is made. `names`
- * are those of the columns in the wanted order, with spaces between; NULL: all that have a head, as they stand. Before
+ * are those of the columns in the wanted order, with spaces between; NULL: all that have a head, as they are. Before
  * them stand the cells of request->lead. With request->rest a page
  * of more than TABLE_WHOLE_BYTES is left there instead: columns and their context must lie in the request's arena, or
  * live as long as the model. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * call.h: the line of JAX that makes a change, with the person's own names. */
+ * call.h: the line of JAX that makes a change, with the user's own names. */
 #pragma once
 
 #include "whatif/change.h"

@@ -5,7 +5,7 @@
 
 #include "whatif/change.h"
 
-/* In the arena, never NULL; "x" stands for an argument only where none is named. */
+/* In the arena, never NULL; "x" represents an argument only where none is named. */
 const char *call_cast(const struct variant *variant, const struct change *change);
 /* `sizes`: of the dimensions after the change, as variant->sizes has them before it. "" where nothing is resized. */
 const char *call_resize(const struct variant *variant, const int64_t *sizes);

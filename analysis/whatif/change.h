@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * change.h: a change to a program, as a person writes it, and what it does to the plan.
  *
- * GLOB: "*" stands for any text. It is held against the paths of arguments ("opt_state*.mu*"), the scopes of op names
+ * GLOB: "*" matches any text. It is held against the paths of arguments ("opt_state*.mu*"), the scopes of op names
  * ("layer_*", "layer_3/mlp"), from the beginning of a part of them to the end of one, and the names of patterns
  * ("attention_scores").
  * Source: models and their limits in docs/use/what-if.md. */

@@ -3,8 +3,8 @@
  *
  * Its word counts as confirmed only where the unchanged program compiles to the figures of the dump (confirmed.h). Of
  * a GPU its temporaries may differ by a thousandth of the total, since nothing is autotuned without one. Whatever else
- * happens, the prediction stands, and a sentence says what happened. Units: bytes of the default memory space (HBM); −1
- * where a figure is not known. Texts are borrowed. */
+ * happens, the prediction remains, and a sentence says what happened. Units: bytes of the default memory space (HBM);
+ * −1 where a figure is not known. Texts are borrowed. */
 #pragma once
 
 #include "base/json.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * confirmed.h: what a compiler counted for a program, and whether its word counts for a dump.
  *
- * A dump does not hold all that its compiler was told (flags, its own version), so the program is compiled unchanged
+ * A dump does not hold all that its compiler was given (flags, its own version), so the program is compiled unchanged
  * first: only when that gives the figures of the dump is what the compiler says of a change called confirmed.
  * Units:  bytes of the default memory space (HBM).
  * Source: CompiledMemoryStats of XLA, and 34 programs with their dumps (libtpu 0.0.52). */

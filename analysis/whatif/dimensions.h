@@ -5,7 +5,7 @@
  * Out:    classes of dimensions that have the same size by the meaning of the operations between them, and relations
  *         between classes: products (reshape), sums (concatenate), parts (slice, pad). dimensions_resize solves them.
  * Limits: an operation whose meaning is not known (a custom call) relates dimensions of equal place and size; a loop's
- *         number of trips is not looked at. Sizes that contradict each other are counted, the first one stands.
+ *         number of trips is not looked at. Sizes that contradict each other are counted, the first one counts.
  * Memory: the arena; about 40 bytes a dimension. Immutable once built.
  * Cost:   a few passes over instructions and relations.
  * Source: the semantics of XLA's operations (shape_inference.cc). */
@@ -49,7 +49,7 @@ struct dimensions {
 
 void dimensions_build(const struct graph *graph, struct arena *arena, struct dimensions *out);
 
-/* The class of a dimension: one of its dimensions that stands for all. */
+/* The class of a dimension: one of its dimensions that represents all. */
 static inline uint32_t dimensions_class(const struct dimensions *dimensions, uint32_t dimension)
 {
     while (dimensions->parents[dimension] != dimension)

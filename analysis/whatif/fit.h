@@ -3,7 +3,7 @@
  *
  * In:     a program as it is, what the device has.
  * Out:    at most FIT_SETS_MAX sets, none of which would still suffice with a change taken out: those that compute
- * least again first, then those that change the person's program least. Cost:   each change alone, then sets of two and
+ * least again first, then those that change the user's program least. Cost:   each change alone, then sets of two and
  * three by what their parts save, at most FIT_TRIALS_MAX trials. Source: the models of change.h; docs/use/what-if.md
  * says in which order changes are taken. */
 #pragma once

@@ -3,7 +3,7 @@
  * replayed.
  *
  * In:     candidates by their numbers, and how a set of them is tried.
- * Out:    as fit.h says. Of sets of the same kinds the cheapest stands for all: half the batch, not a quarter too.
+ * Out:    as fit.h says. Of sets of the same kinds the cheapest represents all: half the batch, not a quarter too.
  * Order:  by tier, then what is computed again, then what is asked of a person, then how many changes and bytes.
  * Cost:   each candidate alone, then two and three of those whose savings together may be enough, until is_spent. */
 #pragma once

@@ -3,7 +3,7 @@
  *
  * In:     a program's graph and the dimensions of its arrays.
  * Out:    2 × elements of the result × what is summed up for each, times how often the loops around it run.
- * Limits: how often a loop runs is told by what it goes through one by one; a loop that does so with nothing counts
+ * Limits: how often a loop runs is known by what it goes through one by one; a loop that does so with nothing counts
  * once. Memory: the arena; 8 bytes a computation. */
 #pragma once
 

@@ -16,7 +16,7 @@ struct groundwork {
 
 /* False: there is no program with memory of its own. */
 bool groundwork_build(const struct plan *plan, struct arena *arena, struct groundwork *out);
-/* As variant_begin, of space 0 of the same program; its plan may be seen by a person's rules. Without `groundwork`
+/* As variant_begin, of space 0 of the same program; its plan may be seen by a user's rules. Without `groundwork`
  * (NULL) all is found again. */
 void groundwork_begin(const struct groundwork *groundwork, const struct plan *plan, const struct plan_space *space,
                       struct arena *arena, struct variant *out);

@@ -53,7 +53,7 @@ struct marginal_subject {
     bool is_live_at_peak; /* any of it */
 };
 
-/* Sets `out` to "Cutting fusion.31 alone saves 0.40 of its 2.00 GiB: another peak stands at step 2,204." */
+/* Sets `out` to "Cutting fusion.31 alone saves 0.40 of its 2.00 GiB: another peak is at step 2,204." */
 void marginal_sentence(const struct marginal *marginal, const struct marginal_subject *subject,
                        const struct marginal_saving *saving, struct buf *out);
 /* Sets `out` to "peak 33.41 GiB − 33.01 GiB, the most that is live without it, at step 2,204, = 0.40 GiB". */

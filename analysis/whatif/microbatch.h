@@ -19,5 +19,5 @@ struct microbatch {
  * False: of the batch itself. */
 bool microbatch_of_change(const struct variant *variant, const struct change *change,
                           const struct change_target *target, struct microbatch *before, struct microbatch *after);
-/* The rows of one trip on all devices, as the person's code has them. */
+/* The rows of one trip on all devices, as the user's code has them. */
 int64_t microbatch_size_of_all(const struct microbatch *microbatch);

@@ -2,10 +2,10 @@
  * regions.h: the layers of a program: scopes of its op names that repeat with other numbers.
  *
  * In:     a program.
- * Out:    for each instruction, inside of fusions too, the outermost scope around it that also stands elsewhere with
+ * Out:    for each instruction, inside of fusions too, the outermost scope around it that also occurs elsewhere with
  *         another number ("layer_3", "dense_8"): its region. Forward, backward and recomputed instructions of a layer
  *         are of one region.
- *         Where the person named no scopes, layers are told by the parameters that they read
+ *         Where the user named no scopes, layers are recognised by the parameters that they read
  *         ("params['layers'][3]['w']"), and what reads none is of the layer that was read last.
  * Memory: the arena; 4 bytes an instruction.
  * Source: op names as JAX writes them: "jit(step)/transpose(jvp(layer_3))/mlp/dot_general". */
@@ -30,5 +30,5 @@ void regions_build(const struct graph *graph, struct arena *arena, struct region
  * pass, by parameters. */
 const struct regions *regions_by_scopes(const struct variant *variant);
 const struct regions *regions_by_any(const struct variant *variant);
-/* What the latter are told by (regions_read.h), where it is not scopes; else NULL. */
+/* What the latter are recognised by (regions_read.h), where it is not scopes; else NULL. */
 const struct regions_parameters *regions_parameters(const struct variant *variant);

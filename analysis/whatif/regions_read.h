@@ -10,7 +10,7 @@
 
 #include "whatif/regions.h"
 
-/* Of what reads parameters that are no layer's, and of what runs before the first layer: they are told apart while
+/* Of what reads parameters that are no layer's, and of what runs before the first layer: they are distinguished while
  * layers are found, and are in no region then. */
 #define REGION_OUTSIDE (UINT32_MAX - 1)
 #define REGION_BEFORE (UINT32_MAX - 2)
@@ -24,7 +24,7 @@ struct regions_program {
     /* As written: the instructions whose place in the run of the source is known, in that order. */
     const uint32_t *sources;
     uint32_t source_count;
-    /* By instruction: it is made of one layer's parameters alone, and stands as written before what reads it. Of
+    /* By instruction: it is made of one layer's parameters alone, and is as written before what reads it. Of
      * regions_read; NULL: nothing is. */
     const bool *is_parameter;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * regions_spans.h: from where to where layers run that are told by their parameters; which of them are one.
+ * regions_spans.h: from where to where layers run that are recognised by their parameters; which of them are one.
  *
  * In:     the operations going forward in their order, labelled with the region whose parameters they read.
  * Out:    a span for each region. Two regions of different names are one layer where each computes with what the other

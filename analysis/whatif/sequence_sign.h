@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * sequence_sign.h: is what stands behind the batch known to be a sequence? It may as well be a picture's side, a
+ * sequence_sign.h: is what follows the batch known to be a sequence? It may as well be a picture's side, a
  * channel, a shot, or the coordinates of a point.
  *
  * In:   the program as it is.

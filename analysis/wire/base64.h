@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * base64.h: the bytes that a base64 text inside a source stands for, as a source. */
+ * base64.h: the bytes that a base64 text inside a source represents, as a source. */
 #pragma once
 
 #include "base/source.h"

@@ -16,7 +16,7 @@
 enum { ZIP_MAX_MEMBERS = 65536 };
 
 struct zip_member {
-    struct str name; /* as it stands there: any bytes */
+    struct str name; /* as written there: any bytes */
     uint64_t header_at, packed_bytes, plain_bytes;
     uint32_t checksum;
     uint16_t method, flags;

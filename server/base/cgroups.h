@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cgroups.h: how much of the machine control groups, of version 1 or 2, leave to this process.
  *
- * A group is asked and all that it lies in; the least counts. `root` stands before /proc and /sys: "" for this
+ * A group is asked and all that it lies in; the least counts. `root` comes before /proc and /sys: "" for this
  * machine, a folder in tests. What cannot be read limits nothing: UINT64_MAX.
  * Source: cgroup-v2.rst (memory.max, cpu.max), cgroup-v1/memory.rst and scheduler/sched-bwc.rst of the kernel. */
 #pragma once

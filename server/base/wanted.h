@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * wanted.h: does anybody still wait for what a thread works on?
  *
- * Whoever waits holds the work; when the last one lets go it is over for good, and all that is done for it ends
+ * Whoever waits holds the work; when the last one releases it, it is over for good, and all that is done for it ends
  * within some milliseconds with `stopped`: reading files (files.h), the core (arena_watch), the cache. What a thread
  * works for is set for the thread, for between those who wait and those who work lie all of the store and the handlers.
  * Threads: any number. */

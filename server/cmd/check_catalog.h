@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * check_catalog.h: a baseline that is told by job and commit: its modules as the catalog
+ * check_catalog.h: a baseline that is known by job and commit: its modules as the catalog
  * (server/fleet/catalog/catalog.h) knows them. */
 #pragma once
 
@@ -14,7 +14,7 @@ struct check_catalog_module {
     const char *name, *space_name; /* what it needed is of this memory */
     const char *configuration;     /* as programs say it; NULL: not known, or a label says it */
     int64_t needed_bytes;
-    char *path; /* of the file that it stands in, where that still holds the bytes that it held; else NULL */
+    char *path; /* of the file that it is in, where that still holds the bytes that it held; else NULL */
 };
 
 struct check_catalog {

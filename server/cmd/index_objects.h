@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * index_objects.h: `memviewd index --objects`: objects that somebody else finds, one by one, and their rows.
  *
- * The rows of an object depend on it, on files that bear its name and on labels alone, and their ids on its address
+ * The rows of an object depend on it, on files with its name and on labels alone, and their ids on its address
  * alone: any number of processes may take any of them, in any order and as often as they like. */
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Called with each address, in order: "s3://BUCKET/KEY", or what stood there. */
+/* Called with each address, in order: "s3://BUCKET/KEY", or what was there. */
 typedef void object_lines_take(void *context, const char *address);
 
 /* Adds how many objects were taken away, and so are none, to `removed_count`. False with `err` (malformed) when it is

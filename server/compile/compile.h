@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * compile.h: one program compiled ahead of time by the person's own libtpu.so, or CUDA plug-in of JAX, in a process
+ * compile.h: one program compiled ahead of time by the user's own libtpu.so, or CUDA plug-in of JAX, in a process
  * that may do what it wants.
  *
  * No TPU or GPU is needed, and the rest of memviewd needs neither library. They may abort, hang, take gigabytes and

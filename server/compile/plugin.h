@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plugin.h: where the person's own compilers are: libtpu.so, and JAX's plug-in for CUDA. Both are libraries of PJRT,
+ * plugin.h: where the user's own compilers are: libtpu.so, and JAX's plug-in for CUDA. Both are libraries of PJRT,
  * only ever loaded by a child process (compile_child.h). */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * index.h: what is there to be opened, kept up to date by a thread of its own.
+ * index.h: what can be opened, kept up to date by a thread of its own.
  *
  * The scanner refreshes what is new in its trees (tree.h) about once a second, and all of them too; less often when
  * that takes long: it is busy for no more than a tenth of the time with the one and a fiftieth with the other, so that
@@ -41,7 +41,7 @@ void index_scan_once_with_texts(struct index *index, bool are_beside);
 /* Stops the scanner, if there is one, and frees everything. No snapshot may be held. */
 void index_free(struct index *index);
 
-/* The newest snapshot, see above; let go with index_release. */
+/* The newest snapshot, see above; release with index_release. */
 struct snapshot *index_hold(struct index *index);
 void index_release(struct index *index, struct snapshot *snapshot);
 

@@ -3,7 +3,7 @@
  *
  * The scanner asks while it builds a snapshot. Small texts are read at once, as long as
  * that takes no noticeable time; the others by a thread of its own, which rests as long
- * as it works, and from large ones only the last 256 MiB: a failure stands at the end of a
+ * as it works, and from large ones only the last 256 MiB: a failure is at the end of a
  * log. What is read is kept under the identity of its file. A log that grows is read
  * again only after twenty times what the last reading took, and then once more at its end.
  * Threads: log_texts_begin, log_texts_look and log_texts_end from the scanner's alone. */

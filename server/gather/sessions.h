@@ -2,7 +2,7 @@
  * sessions.h: from folders and file names to what a person opens.
  *
  *   trace  a folder with HOST.xplane.pb[.gz]; those are its hosts. Below
- *          plugins/profile it is what XProf calls a run and bears that name.
+ *          plugins/profile it is what XProf calls a run and has that name.
  *   dump   a folder with module_NNNN.*.hlo.pb of XLA, or with the texts of modules: one module a stem, its
  *          best stage opened (after > oom_intermediate > before), a proto before a text, a text with that of
  *          its buffer assignment.

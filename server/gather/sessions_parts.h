@@ -9,7 +9,7 @@
  * of an assignment whose module is not there, that alone. NULL: it is neither, or its stage's module has it. */
 const struct snapshot_file *sessions_parts_of_text(struct sessions_builder *builder, const struct tree_folder *folder,
                                                    const struct snapshot_file *files, size_t at);
-/* An HLO file outside of a dump, with the BufferAssignmentProto that bears its name, or the only one of the folder that
- * bears none; itself where there is none. NULL: `at` is such an assignment, and joined to another file. */
+/* An HLO file outside of a dump, with the BufferAssignmentProto with its name, or the only one of the folder that
+ * has none; itself where there is none. NULL: `at` is such an assignment, and joined to another file. */
 const struct snapshot_file *sessions_parts_of_hlo(struct sessions_builder *builder, const struct tree_folder *folder,
                                                   const struct snapshot_file *files, size_t at);

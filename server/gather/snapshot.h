@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * snapshot.h: what is there to be opened, at one moment.
+ * snapshot.h: what can be opened, at one moment.
  *
  * Built from the scanner's trees (sessions.h), then never changed: any number
  * of requests look at one while the next is being made. Everything in it lives
- * in its pool until the last holder lets go.
+ * in its pool until the last holder releases it.
  * Ids are stable from start to start: they come from the kind and the path. */
 #pragma once
 

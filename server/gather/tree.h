@@ -9,7 +9,7 @@
  * work alike on local and on network disks (the kernel is silent about changes that another machine makes), and miss
  * nothing: a folder changed within the last two seconds is listed again, since its time might not
  * show a further change, and folders of a FUSE file system, whose times mean
- * little, are listed every 30 s. A refresh of what was told lists those folders of which the kernel told something
+ * little, are listed every 30 s. A refresh of what was reported lists those folders of which the kernel told something
  * (watch.h), whatever their times say, and asks the disk about nothing else.
  *
  * Links: a link to a file, and a link to a folder right below plugins/profile,
@@ -89,12 +89,12 @@ struct tree {
 struct tree *tree_new(const char *path);
 void tree_free(struct tree *tree);
 
-/* A tree of files in memory; `name` stands for its root. Add them by path, in the order
+/* A tree of files in memory; `name` represents its root. Add them by path, in the order
  * of their paths; what is returned is good until the next. The bytes are borrowed; their time is now. */
 struct tree *tree_new_of_memory(const char *name);
 struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count);
 
 enum tree_extent { TREE_ALL, TREE_NEW, TREE_TOLD };
-/* Brings the tree, or what is new in it or was told of it, up to date; true when anything differs from before. Calls
- * `go_on` after each folder and stops early when that returns false. */
+/* Brings the tree, or what is new in it or was reported of it, up to date; true when anything differs from before.
+ * Calls `go_on` after each folder and stops early when that returns false. */
 bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void *context), void *context);

@@ -36,7 +36,7 @@ typedef void watch_changed(void *context, bool is_anywhere);
 struct watch *watch_new(size_t limit, watch_changed *changed, void *context);
 /* Starts the thread. False and errno when it could not be made; then nothing is told. */
 bool watch_start(struct watch *watch);
-/* Ends the thread and all watches. What is still held of them may, and must, be let go before watch_free. */
+/* Ends the thread and all watches. What is still held of them may, and must, be released before watch_free. */
 void watch_stop(struct watch *watch);
 /* After watch_stop. NULL is nothing. */
 void watch_free(struct watch *watch);
@@ -48,8 +48,8 @@ struct watched *watch_keep(struct watch *watch, struct watched *before, int desc
                            enum watch_rank rank);
 /* The holder wants it no more. NULL is nothing. */
 void watch_let_go(struct watched *watched);
-/* When something was told of the folder last: a number, not a time, of which the watches have none in common, and which
- * no new watch has had; 0 for NULL. Asked before the folder is listed: what that listing misses makes it another
+/* When something was last reported of the folder: a number, not a time, of which the watches have none in common, and
+ * which no new watch has had; 0 for NULL. Asked before the folder is listed: what that listing misses makes it another
  * number. */
 uint64_t watch_told_at(const struct watched *watched);
 

@@ -2,7 +2,7 @@
  * guard.h: who may ask, decided before any handler runs.
  *
  *   1. Host must be a name that the daemon answers to: a page of another site
- *      whose name was pointed at this machine (DNS rebinding) bears its own.
+ *      whose name was pointed at this machine (DNS rebinding) has its own.
  *   2. What a browser says comes from another site is refused; following a link
  *      to the page itself is not.
  *   3. Where a token is needed: `Authorization: Bearer`, or the cookie that

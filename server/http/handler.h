@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * handler.h: what answers requests, as httpd and jobs see it; the table of routes stands behind it. */
+ * handler.h: what answers requests, as httpd and jobs see it; the table of routes follows it. */
 #pragma once
 
 #include "server/http/request.h"

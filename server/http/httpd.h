@@ -15,7 +15,7 @@ struct httpd_settings {
     struct metrics *metrics;
     uint64_t receiving_limit_bytes; /* what bodies may take together until they have come whole; a lone one more */
     const char *path_prefix;        /* left off the beginning of a path: "/a/b"; "" for none */
-    const char *script_hash;        /* of the Content-Security-Policy: the one script that stands in a page, */
+    const char *script_hash;        /* of the Content-Security-Policy: the one script that is in a page, */
     const char *style_hash;         /* the one style, */
     const char *frame_ancestors;    /* and whose frames may show it */
     bool is_own_user_only;          /* other users of this machine are told 403, but for /-/healthy and /-/ready */

@@ -22,7 +22,7 @@ struct job {
     uint64_t turn;
     bool is_running;
     bool is_left;              /* nobody waits for it any more, and none may come to do so */
-    int64_t promised_until_ms; /* somebody was told to ask again: it goes on until then without anybody */
+    int64_t promised_until_ms; /* a client was told to ask again: it goes on until then without anybody */
     struct wanted wanted;
 };
 

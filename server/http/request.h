@@ -44,7 +44,7 @@ struct request {
     const char *path;             /* decoded, begins with "/" */
     struct request_param *params; /* in the order sent */
     size_t param_count;
-    const char *captures[REQUEST_MAX_CAPTURES]; /* what {} of the route stands for */
+    const char *captures[REQUEST_MAX_CAPTURES]; /* what {} of the route represents */
     const char *route_name;                     /* static: as in the table of routes; NULL until a route is to answer */
     const struct route *route;                  /* this and captures are set by routes.c */
 

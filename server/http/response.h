@@ -52,7 +52,7 @@ struct response *response_problem(int status, const char *code, const char *form
 /* A copy of the body of such a response that also tells the id of the request, which must need no escapes; a copy of
  * the reference when there is no memory, or it is another response. NULL without a body. */
 struct body *response_body_of_request(const struct response *response, const char *id);
-/* The same from an error about `file` (or NULL), with the status that its code stands for. */
+/* The same from an error about `file` (or NULL), with the status that its code represents. */
 struct response *response_err(const struct err *err, const char *file);
 /* The same; 503 of a transient error, which may be gone when asked again. */
 struct response *response_failure(const struct err *err, bool is_transient, const char *file);

@@ -3,7 +3,7 @@
  *
  * Each process that answers has a named pipe RUN/.capture/NAME-HEX, which nobody but it reads. Any byte in it asks;
  * the kernel says when its reader has ended. The answer is appended to the file NAME-HEX.said, a line each, "WORD
- * TEXT": asked, file (below RUN), failed and nothing (why), done. What stands there was written by a program that we do
+ * TEXT": asked, file (below RUN), failed and nothing (why), done. What is there was written by a program that we do
  * not trust: it is shown, and a file counts when it is there. */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * child.h: a command that runs as if nobody stood between it and whoever started us.
+ * child.h: a command that runs as if nobody was between it and whoever started us.
  *
  * It stays in our process group, has our stdin, our terminal and all that it would inherit. So keys (^C, ^Z, ^\) and
  * signals to the group reach it directly; a signal that was sent to us alone is passed on. (One that somebody sends to

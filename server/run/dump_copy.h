@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * dump_copy.h: what a run left in a dump that is the person's own, and stays as it is. */
+ * dump_copy.h: what a run left in a dump that is the user's own, and stays as it is. */
 #pragma once
 
 #include "server/run/dump_limit.h"

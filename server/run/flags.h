@@ -17,7 +17,7 @@ struct flags {
     char *own;   /* …which is this folder; NULL when it is none, as "-" */
 };
 
-/* `before`: the person's XLA_FLAGS, which may name a file of flags; NULL: not set. `folder`: where XLA shall leave what
+/* `before`: the user's XLA_FLAGS, which may name a file of flags; NULL: not set. `folder`: where XLA shall leave what
  * it compiled, unless they say it. `has_cache`: programs come from a cache whose keys have to stay as they are.
  * flags_free afterwards. */
 void flags_make(const char *before, const char *folder, bool has_cache, struct flags *flags);

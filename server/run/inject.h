@@ -16,7 +16,7 @@ struct inject {
     char *path;   /* for the child's PYTHONPATH */
 };
 
-/* `before`: the person's PYTHONPATH, or NULL. `io` when the files cannot be written: then nothing is armed.
+/* `before`: the user's PYTHONPATH, or NULL. `io` when the files cannot be written: then nothing is armed.
  * inject_free afterwards. */
 bool inject_make(const char *run_folder, const char *before, struct inject *inject, struct err *err);
 /* Removes the files too. */

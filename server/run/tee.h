@@ -27,7 +27,7 @@ bool tee_start(struct tee *tee);
 /* Our terminal has another size. */
 void tee_resize(struct tee *tee);
 /* Where stderr is a terminal: a line of ours, of letters of ASCII, below what the child has printed there; NULL takes
- * it away. It is drawn while the cursor stands at the beginning of a line, cut to the terminal's width, and gone before
+ * it away. It is drawn while the cursor is at the beginning of a line, cut to the terminal's width, and gone before
  * the child's next byte is shown. Any thread. */
 void tee_show(struct tee *tee, const char *line);
 /* Once the child has ended: what it wrote is passed on; what others still hold open is not waited for. */

@@ -2,7 +2,7 @@
  * cache.h: values that are costly to make, each made once and kept while used.
  *
  * Whoever asks first for a key makes the value; who asks meanwhile waits for
- * that one. What is alike stands on one shelf, with a budget: values that nobody
+ * that one. What is alike is on one shelf, with a budget: values that nobody
  * holds leave, longest unused first, when the costs together pass it; of those that take from the account (account.h)
  * the one used last stays whatever it costs, for it fits there. An error that will come again for the same bytes
  * (malformed, truncated, …) is kept like a value. `limit` and `memory` may be a lack of memory now, but what exhausts a
@@ -17,7 +17,7 @@
 
 struct cache;
 
-/* How long what came of a lack of memory stands for what would come of another try. */
+/* How long a failure for lack of memory is returned instead of another try. */
 enum { CACHE_TRY_AGAIN_MS = 60000 };
 
 /* What a maker tells besides the value. */
@@ -84,7 +84,7 @@ struct cache_figures {
     uint64_t hit_count;         /* asked for and there, or being made */
     uint64_t made_count;        /* asked for and not there; */
     uint64_t failed_count;      /* …of these: ended in an error */
-    uint64_t dropped_count;     /* let go to make room, or not asked for in long */
+    uint64_t dropped_count;     /* released to make room, or not asked for in long */
     uint64_t making_us;         /* time that makers took; one that needs another value first waits for that too */
     uint64_t count, cost_bytes; /* now, of values and of errors that are kept */
 };

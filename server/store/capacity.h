@@ -20,7 +20,7 @@ struct capacity {
     char chip[CAPACITY_SOURCE_SIZE];   /* what says the device: the same, but where its allocator's limit counts */
     const char *device;                /* row of the table of devices that it is of; NULL: of none; static */
     const char *file;                  /* text that states it, as long as the session; NULL: none does */
-    uint64_t begin, end;               /* where it stands there, in bytes */
+    uint64_t begin, end;               /* its place there, in bytes */
     struct dump_beside_lost lost;      /* a file that would have said it; set where nothing says it, too */
 };
 

@@ -7,7 +7,7 @@
  * Errors: those of the core and of files.h; `changed` means: ask again.
  * There is one cache, with a shelf for each kind of thing, and one account: what is
  * read from files and what readers uploaded take their memory from it (account.h), and
- * whoever finds no room there is told so. What readers uploaded goes when it was not
+ * a request without room there gets an error. What readers uploaded goes when it was not
  * looked at for six hours or later things need the room; it never reaches a disk. */
 #pragma once
 
@@ -59,7 +59,7 @@ const struct cache_waiting *store_waiting(const struct store *store);
  * the store. Before the first question, if at all. */
 void store_set_category_rules(struct store *store, const char *lines);
 const char *store_category_rules(const struct store *store);
-/* Pieces of paths of libraries and of the person's own code, one a line, for every module; as of the rules. */
+/* Pieces of paths of libraries and of the user's own code, one a line, for every module; as of the rules. */
 void store_set_libraries(struct store *store, const char *lines);
 const char *store_libraries(const struct store *store);
 /* Where answers about files on disk, and what these hold, are kept for the next start; it must outlive the store. NULL:
@@ -72,7 +72,7 @@ bool store_drop_all(struct store *store);
 /* Lets go of what was read from files and nobody looks at, longest unused first, until all that is held, by whoever, is
  * at most so many bytes, or nothing is left. */
 void store_drop_read(struct store *store, uint64_t kept_bytes);
-/* To be called now and then: lets go of what was not looked at for long. */
+/* To be called now and then: releases what was not looked at for long. */
 void store_expire(struct store *store);
 /* The daemon ends: texts that are read, or would be, fail with `io`. */
 void store_stop(struct store *store);
@@ -105,7 +105,7 @@ struct store_totals {
         struct err err;
     } programs[];
 };
-/* NULL on error; let go with cache_release. */
+/* NULL on error; release with cache_release. */
 const struct store_totals *store_totals(struct store *store, const struct store_file *file, struct cache_hold *hold,
                                         struct err *err);
 

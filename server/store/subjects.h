@@ -54,10 +54,10 @@ struct subjects_made {
  * that may wait. */
 void subjects_make(struct store *store, const struct subjects_place *place, struct file *file,
                    const struct source *source, const char *key, struct subjects_made *made);
-/* Puts it, or why there is none, under `key`. If something stands there already, that is the subject. */
+/* Puts it, or why there is none, under `key`. If something is there already, that is the subject. */
 bool subjects_keep(struct store *store, const char *key, struct subjects_made *made, struct subject *subject,
                    struct err *err);
-/* What stands under `key`; false without an error when there is nothing. */
+/* What is under `key`; false without an error when there is nothing. */
 bool subjects_find_kept(struct store *store, enum analysis_subject_kind kind, const char *key, struct subject *subject,
                         struct err *err);
 /* The key of what lies at `place` in a file of that identity; free(). */

@@ -13,7 +13,7 @@
 struct caching_block {
     uint64_t address;
     int64_t size_bytes, requested_bytes;
-    int64_t set_bytes;       /* what it stands in a set by: its size, or 0 where addresses alone count */
+    int64_t set_bytes;       /* its key in a set: its size, or 0 where addresses alone count */
     uint32_t previous, next; /* neighbours in its segment */
     uint32_t left, right, priority;
     uint32_t pool;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * alignment.h: where one program stands when the other is at the same place.
+ * alignment.h: where one program is when the other is at the same place.
  *
  * Both schedules are laid along one common axis. By scope: op names that both programs have, in the order that both
  * have them in, are anchors; between two of them the longer stretch sets the length. By position: the two are laid on
- * each other as they are. A step of a heap trace stands where the instruction whose buffer it takes or gives stands.
+ * each other as they are. A step of a heap trace is where the instruction whose buffer it takes or gives is.
  *
  * Cost: sorting the instructions of both schedules. */
 #pragma once

@@ -12,7 +12,7 @@
 
 enum frames_by { FRAMES_BY_FUNCTION, FRAMES_BY_FILEFUNCTION, FRAMES_BY_FILE, FRAMES_BY_LINE };
 
-/* What stands where there is no frame. */
+/* What is where there is no frame. */
 enum { FRAMES_NO_STACK, FRAMES_NO_USER, FRAMES_SPECIAL_COUNT };
 
 struct frame {

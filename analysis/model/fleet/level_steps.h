@@ -2,7 +2,7 @@
  * level_steps.h: where a sequence of figures goes to another level, which its noise does not explain, and stays there.
  *
  * The rule: `before` is the median of the last values of the present level, at most LEVEL_STEPS_BEFORE_MAX. A step
- * stands where that value and those after it, LEVEL_STEPS_AFTER_MAX or as many as there are, all lie on one side of
+ * is where that value and those after it, LEVEL_STEPS_AFTER_MAX or as many as there are, all lie on one side of
  * `before` and further from it than the threshold. That is the largest of LEVEL_STEPS_LEAST_BYTES,
  * LEVEL_STEPS_LEAST_PERCENT of `before`, and LEVEL_STEPS_NOISES times the noise. The noise is the larger of two robust
  * standard deviations: that of the values before (from their median absolute deviation), and that of the whole sequence

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * address_blocks.h: what lies where in a pool at a moment: every allocation whose address is told, by address.
+ * address_blocks.h: what lies where in a pool at a moment: every allocation whose address is known, by address.
  *
  * In a trace what was there before and is never freed has no address. A snapshot tells the segments: then these and
  * their blocks are what there is, and what lies between segments are walls. Memory: the arena. Cost: two passes over
@@ -21,7 +21,7 @@ struct memory_profile_block {
 struct memory_profile_address_blocks {
     struct memory_profile_block *items; /* by address, those that are there at the moment */
     uint32_t count;
-    uint64_t first, last; /* addresses of the whole trace; first > last: none is told */
+    uint64_t first, last; /* addresses of the whole trace; first > last: none is known */
     uint64_t known_bytes;
     int64_t unknown_bytes; /* in use at addresses that are not told */
 };

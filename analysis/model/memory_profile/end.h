@@ -17,7 +17,7 @@ struct memory_profile_end {
 
 /* False: the snapshot has a history, or it is a trace. */
 bool memory_profile_end_of(const struct memory_profile_pool *pool, struct memory_profile_end *end);
-/* Takes the row that stands for the end out of the pool's counts: it is no event of the file. */
+/* Takes the row that represents the end out of the pool's counts: it is no event of the file. */
 void memory_profile_end_uncount(struct memory_profile_pool *pool);
-/* What is told first of such a pool; NULL of any other. */
+/* The finding shown first of such a pool; NULL of any other. */
 struct finding *memory_profile_end_finding(const struct memory_profile_pool *pool, struct arena *arena);

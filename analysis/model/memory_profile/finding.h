@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * finding.h: what is told first of each pool, the gravest that there is: a request that failed, one that
+ * finding.h: the finding shown first for each pool, the gravest that there is: a request that failed, one that
  * fragmentation would have failed, what grows from step to step, a line that is flat. */
 #pragma once
 

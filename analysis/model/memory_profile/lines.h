@@ -2,7 +2,7 @@
  * lines.h: what an allocator snapshot holds at a moment, by line of code and by category.
  *
  * The line is the innermost one that is neither PyTorch's nor Python's: of a model from a library the library's, where
- * columns and filters of the page (`op`) name the person's own line, which all layers of such a model share.
+ * columns and filters of the page (`op`) name the user's own line, which all layers of such a model share.
  * Memory: the arena. Time: each event once. */
 #pragma once
 

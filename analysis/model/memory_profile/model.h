@@ -51,7 +51,7 @@ struct memory_profile_guess {
     struct str program; /* "jit_conv(15)", without the id where several of the name fit; empty: several names fit */
     struct str module;  /* the same without the id */
     struct str role;    /* "temporaries", "output", "argument 1 params['w']" */
-    uint8_t rule;       /* enum naming_rule; of a category its own rule stands in `choice` */
+    uint8_t rule;       /* enum naming_rule; of a category its own rule is in `choice` */
     bool has_category;  /* then there is neither program nor role */
     struct category_choice choice;
 };
@@ -157,7 +157,7 @@ struct memory_profile_pool {
     struct memory_profile_failure *failures; /* requests that failed, in the order of time */
     uint32_t failure_count;
     struct memory_profile_notes notes;
-    struct finding *finding; /* what is told first (finding.h of the tools); NULL: nothing */
+    struct finding *finding; /* the finding shown first (finding.h of the tools); NULL: nothing */
 };
 
 struct memory_profile {

@@ -42,7 +42,7 @@ struct naming {
     uint64_t work_left;
 };
 
-/* Sizes that an allocation may stand for: what was asked for, or all that are rounded up to what was given. */
+/* Sizes that an allocation may represent: what was asked for, or all that are rounded up to what was given. */
 struct naming_sizes {
     int64_t min, max;
 };
@@ -69,7 +69,7 @@ void naming_fit_add(const struct naming *naming, struct naming_fit *fit, const s
                     uint32_t *last);
 /* The place of the guess; NAMING_NONE where nothing fits. Equal guesses are one. */
 uint32_t naming_fit_guess(struct naming *naming, const struct naming_fit *fit, enum naming_rule rule, bool is_host);
-/* Where the answer to a question stands; NAMING_NONE when it is new. */
+/* The place of the answer to a question; NAMING_NONE when it is new. */
 uint32_t *naming_fit_answer(struct naming *naming, const uint64_t key[4], bool *is_new);
 /* The guess by size, among the figures of a module (NAMING_NONE: of all). */
 uint32_t naming_fit_by_size(struct naming *naming, const struct naming_item *item, uint32_t module,

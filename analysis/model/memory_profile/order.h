@@ -18,7 +18,7 @@ struct memory_profile_order {
     struct memory_profile_xprof_peak *peaks;
 };
 
-/* Offsets become times, and every column goes into the profile in its final order; those of `events` are let go, or
+/* Offsets become times, and every column goes into the profile in its final order; those of `events` are released, or
  * have become its own. profile->partner is there, and holds nothing yet. What `order` holds is in `scratch`. */
 void memory_profile_order_make(struct memory_profile *profile, struct memory_events *events,
                                const struct workers *workers, struct arena *arena, struct arena *scratch,

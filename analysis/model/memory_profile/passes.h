@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * passes.h: passes forward and backward of a training, told apart by what is asked for on the way: a run of requests of
- * one direction, whatever lies beside them, is a pass. Whoever walks through a recording says of each request which way
- * it goes. */
+ * passes.h: passes forward and backward of a training, distinguished by what is asked for on the way: a run of requests
+ * of one direction, whatever lies beside them, is a pass. Whoever walks through a recording says of each request which
+ * way it goes. */
 #pragma once
 
 #include <stdbool.h>

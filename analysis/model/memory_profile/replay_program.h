@@ -34,7 +34,7 @@ struct replay_extra {
     uint32_t number; /* extras of one place keep their order */
     uint32_t of;     /* the request that it repeats or ends */
     bool is_free;
-    bool is_transient; /* the repeated request and its free; not what stands at the address of the recorded one */
+    bool is_transient; /* the repeated request and its free; not what is at the address of the recorded one */
 };
 
 struct replay_program {

@@ -3,8 +3,9 @@
  * saved for it, so what stays is held by the program: a running loss, a list of outputs, retain_graph=True. Outputs
  * that are kept without their graphs look the same.
  *
- * Passes are told apart by the backward passes between them, which the categories of allocations show (categories.h).
- * Of a pipeline, which holds several passes on purpose, nothing is said. Time: each event of the pool once. */
+ * Passes are distinguished by the backward passes between them, which the categories of allocations show
+ * (categories.h). Of a pipeline, which holds several passes on purpose, nothing is said. Time: each event of the pool
+ * once. */
 #pragma once
 
 #include "model/memory_profile/model.h"

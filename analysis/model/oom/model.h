@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * model.h: what the out-of-memory texts of a log mean: each failure with its meaning.
  *
- * Command line, JSON and page print what stands here; none of them works a figure or a sentence out of others.
+ * Command line, JSON and page print what is here; none of them works a figure or a sentence out of others.
  * Sizes are bytes. Texts and lists lie in the arena of the report, or are static. */
 #pragma once
 
@@ -13,7 +13,7 @@ struct oom_part {
     enum { OOM_PART_WORDS, OOM_PART_NAME, OOM_PART_SIZE } kind;
     struct str text;  /* of words and names; of a size as it is to be printed, or NULL: in its own unit */
     uint64_t bytes;   /* of a size */
-    const char *key;  /* of a size: the member of "ranges" that it stands in; NULL: worked out */
+    const char *key;  /* of a size: the member of "ranges" that it is in; NULL: worked out */
     const char *role; /* of a size: "main", "over" or NULL */
 };
 

@@ -2,8 +2,8 @@
  * assignment_text.h: "…-buffer-assignment.txt" of a dump as a BufferAssignmentProto.
  *
  * The text has every allocation with its size, space and use, and every value with its id, its instruction's name, size
- * and offset. It has no heap trace and no aliases of values; that an allocation holds tables of pointers is told by the
- * shapes of its values.
+ * and offset. It has no heap trace and no aliases of values; that an allocation holds tables of pointers is known by
+ * the shapes of its values.
  *
  * In:     the text, and the module whose instructions it names, or NULL: then a module of those names is made up, one
  *         instruction for each value, with the value's shape and nothing else.

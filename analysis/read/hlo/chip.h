@@ -6,7 +6,7 @@
  * Out:    the row of device.def and the topology.
  * Memory: none. Cost: linear.
  * Source: dumps of libtpu 0.0.52 for six kinds of TPU, of jax 0.11.2 on an H100. Its messages are published nowhere.
- *         Of the code names in text forms, VIPERFISH stands in a dump; the others are those of public libtpu headers
+ *         Of the code names in text forms, VIPERFISH is in a dump; the others are those of public libtpu headers
  *         and documents. */
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include "read/hlo/hlo.h"
 
-/* Shape indices are told apart up to this depth; real ones have one to three numbers. */
+/* Shape indices are distinguished up to this depth; real ones have one to three numbers. */
 enum { HLO_ALIASES_DEPTH_MAX = 6 };
 
 /* Key of a value for a map: its instruction and shape index. A mix: two values
@@ -28,5 +28,5 @@ void hlo_aliases_each_donor(const struct hlo *hlo, void (*visit)(void *context, 
 /* Joins values of one buffer: `groups` has an entry per logical buffer, its own
  * place at first; `by_place` maps place keys to logical buffers. */
 void hlo_aliases_join(const struct hlo *hlo, const struct map *by_place, uint32_t *groups);
-/* The member that stands for the group of `at`. */
+/* The member that represents the group of `at`. */
 uint32_t hlo_aliases_group(uint32_t *groups, uint32_t at);

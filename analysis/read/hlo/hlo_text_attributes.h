@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hlo_text_attributes.h: what stands behind the operands of an instruction in a text, as fields of a
+ * hlo_text_attributes.h: what follows the operands of an instruction in a text, as fields of a
  * HloInstructionProto.
  *
  * In:  the key and the value of one attribute, "dimensions" and "{0,1}". Out: its field; keys that are not known, or

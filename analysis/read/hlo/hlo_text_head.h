@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * hlo_text_head.h: what stands before the computations of a module in a text: its first line, and the tables of stack
+ * hlo_text_head.h: what comes before the computations of a module in a text: its first line, and the tables of stack
  * frames. Errors: `malformed` with the line. */
 #pragma once
 
@@ -18,7 +18,7 @@ struct hlo_text_frame {
     int64_t location, parent;
 };
 
-/* FileNames, FunctionNames, FileLocations and StackFrames: lines, as they stand. */
+/* FileNames, FunctionNames, FileLocations and StackFrames: lines, as they are. */
 struct hlo_text_frames {
     struct str *files, *functions, *locations;
     struct hlo_text_frame *frames;

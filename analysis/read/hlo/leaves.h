@@ -23,7 +23,7 @@ struct leaves {
     uint32_t *element_first; /* by instruction: where its elements begin, in `elements`; see leaves_element */
     struct leaf *items;
     int64_t *sizes;    /* by dimension */
-    uint8_t *physical; /* by dimension: which of the array's dimensions stands at that place in memory, the one whose
+    uint8_t *physical; /* by dimension: which of the array's dimensions is at that place in memory, the one whose
                           elements lie farthest apart first */
     uint32_t *elements;
     uint32_t count, dimension_count, unknown_count; /* unknown: arrays of more dimensions than SHAPE_RANK_MAX */

@@ -35,7 +35,7 @@ uint64_t shape_array_hash_any_order(const struct shape_array *array);
 /* Whole numbers of any width and sign, truth values included. */
 bool shape_array_is_integer(const struct shape_array *array);
 int64_t shape_array_elements(const struct shape_array *array);
-/* Size of an element on its own, in bytes; 0 for what stands in no array. */
+/* Size of an element on its own, in bytes; 0 for what is in no array. */
 unsigned shape_type_bytes(uint64_t type);
 /* Floating-point numbers that are no complex ones. */
 bool shape_type_is_float(uint64_t type);

@@ -13,6 +13,6 @@
 bool oom_around_read(const struct source *source, struct arena *arena, struct oom_failure *failures, size_t count,
                      struct err *err);
 
-/* Sets `is_given_up`, of what stands behind the last of their copies and consequences. */
+/* Sets `is_given_up`, of what follows the last of their copies and consequences. */
 bool oom_around_judge(const struct source *source, struct arena *arena, struct oom_failure *failures, size_t count,
                       struct err *err);

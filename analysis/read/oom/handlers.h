@@ -9,7 +9,7 @@
 
 struct oom_handler {
     const char *anchor; /* without white space */
-    /* The anchor stands at clean bytes [from, at). Returns where to go on, or 0 when it is
+    /* The anchor is at clean bytes [from, at). Returns where to go on, or 0 when it is
      * nothing after all. */
     size_t (*read)(struct oom_reader *reader, size_t from, size_t at);
     bool is_head; /* opens a failure */

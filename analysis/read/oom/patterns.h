@@ -8,8 +8,8 @@
  * its memory. {a|b} is one of these words, {a|} this word. {..N} goes on to the letters behind it, or to where the
  * placeholder behind it fits, at most N bytes on; {#N} to a digit, over at most N bytes that are no comma. {$} is the
  * end of a line. [ ] holds what may be missing. So does < >, which is looked for from where the first of a row of them
- * stands, in any order; what comes next stands behind the furthest. All else means itself. A sentence begins with what
- * it is known by, and reaches no further than where that stands again. */
+ * is, in any order; what comes next follows the furthest. All else means itself. A sentence begins with what
+ * it is known by, and reaches no further than where that is again. */
 #pragma once
 
 #include "read/oom/draft.h"
@@ -39,7 +39,7 @@ enum {
     OOM_SENTENCE_COUNT = 0
 #include "read/oom/families.def"
 };
-/* Words without white space, one of which stands in every text that a sentence fits: writes at most OOM_SENTENCE_COUNT,
+/* Words without white space, one of which is in every text that a sentence fits: writes at most OOM_SENTENCE_COUNT,
  * which `arena` owns, and returns how many. What else is looked for has its words in scan.c. */
 size_t oom_pattern_signs(struct arena *arena, const char **signs);
 

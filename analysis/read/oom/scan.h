@@ -6,7 +6,7 @@
  * Memory: about 16 MB whatever the input's size.
  * Errors: io; limit, when the arena is full. Bytes that mean nothing are no error.
  * Cost:   one read of the input and a search for a few rare letters in it; only what
- *         stands near those is looked at closely. */
+ *         is near those is looked at closely. */
 #pragma once
 
 #include "base/arena.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * seen.h: which of some words stands nearest before a place. No byte is looked at twice, however many places ask. */
+ * seen.h: which of some words is nearest before a place. No byte is looked at twice, however many places ask. */
 #pragma once
 
 #include "read/oom/text.h"

@@ -5,7 +5,7 @@
  * prefixes of loggers (prefix.h), inside JSON or Markdown. All of that is
  * white space or can be taken away, so sentences are matched on the text with
  * no white space left: "Used17.60Gof16.00Ghbm." reads the same at any width.
- * Each byte that is left knows where it stood, so a figure's place in the input
+ * Each byte that is left knows where it was, so a figure's place in the input
  * is exact and the words between quotes can be given back with their spaces.
  *
  * Memory: two buffers of the capacity given to oom_text_init, in its arena. */
@@ -33,7 +33,7 @@ void oom_text_init(struct oom_text *text, struct arena *arena, size_t capacity);
  * a logger's prefix may stand at its first byte. */
 void oom_text_clean(struct oom_text *text, struct str raw, uint64_t raw_at, bool at_line_start);
 
-/* The first of the bytes that stood at `raw_at` (in raw) or behind it. */
+/* The first of the bytes that was at `raw_at` (in raw) or behind it. */
 size_t oom_text_at(const struct oom_text *text, size_t raw_at);
 
 /* Does a line begin at byte `at`, once prefixes are taken away? */

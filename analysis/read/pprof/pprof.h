@@ -90,7 +90,7 @@ struct pprof {
 
 /* JAX writes a size of -1 for an executable whose size it does not know: bytes that
  * are minus the count. They become 0 and are marked in is_unknown. */
-/* A number that cannot be costs what it stands for alone: a text that is not in the table is empty, a frame that is
+/* A number that cannot be costs what it represents alone: a text that is not in the table is empty, a frame that is
  * not in the file is left out of its stack, a value that is missing is 0; odd_count has how many. */
 /* Decodes the plain bytes of a profile, which must outlive `out`. */
 bool pprof_read(struct str bytes, struct arena *arena, struct pprof *out, struct err *err);

@@ -68,7 +68,7 @@ struct python_item {
 /* In the arena; how many. */
 uint32_t python_source_items(const struct python_source *source, uint32_t open, struct arena *arena,
                              struct python_item **items);
-/* The first token of the dotted name that ends in `last`: "jax.jit"; PYTHON_NONE where what stands before is no name
+/* The first token of the dotted name that ends in `last`: "jax.jit"; PYTHON_NONE where what comes before is no name
  * ("f().jit"). */
 uint32_t python_source_dotted_first(const struct python_source *source, uint32_t last);
 /* The last token of the dotted name that begins at `first`, whatever is behind it; PYTHON_NONE: none begins there. */

@@ -9,11 +9,11 @@
  * Texts:  escapes are read; half of a surrogate pair is U+FFFD; bytes that are no UTF-8 stay as they are.
  *         A text of more than 16 MiB is bytes, a number of 400 characters or more NaN: each loses itself alone.
  * Errors: `malformed`, `truncated` or `limit` at the byte where it shows: depth 1,000.
- * Cost:   what was taken is let go with all that is in it, so that gigabytes of events need what is kept of them, and 8
- *         bytes for each fraction.
+ * Cost:   what was taken is released with all that is in it, so that gigabytes of events need what is kept of them, and
+ *         8 bytes for each fraction.
  * Memory: the arena.
  * A text that ends in the middle is `truncated`; where the caller gives `is_cut` (false at first), it becomes true
- * instead: what is complete of arrays was taken or stands in them, and the outermost object has the keys whose values
+ * instead: what is complete of arrays was taken or is in them, and the outermost object has the keys whose values
  * were begun. */
 #pragma once
 

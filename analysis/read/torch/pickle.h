@@ -7,7 +7,7 @@
  * text of more than 16 MiB is bytes: each loses itself alone.
  *
  * A pickle of gigabytes is millions of small dicts. So a taker sees each dict when it goes into a list, and may keep
- * what it wants of it: then the dict's memory is used again, and a number of the taker's stands in its place. What is
+ * what it wants of it: then the dict's memory is used again, and a number of the taker's is in its place. What is
  * in a dict is complete by then.
  *
  * Cost:   a few ns an opcode; 4 bytes each thing that is memoized, 24 each list and dict that is not taken, besides
@@ -31,8 +31,8 @@ typedef bool pickle_take(void *context, struct pickle *pickle, struct pickle_val
 bool pickle_read(const struct source *source, pickle_take *take, void *context, struct arena *arena,
                  struct pickle **out, struct pickle_value *root, struct err *err);
 
-/* From a taker: `number` stands for the list from now on, wherever it is named; its memory is used again. Returns what
- * stands in its place. */
+/* From a taker: `number` represents the list from now on, wherever it is named; its memory is used again. Returns what
+ * is in its place. */
 struct pickle_value pickle_take_list(struct pickle *pickle, struct pickle_value list, uint32_t number);
 /* Where the reader is, for reports. */
 uint64_t pickle_at(const struct pickle *pickle);

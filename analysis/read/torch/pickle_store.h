@@ -62,7 +62,7 @@ struct pickle {
     struct pickle_free_block *free_blocks[PICKLE_SMALL_ITEMS + 1]; /* by items */
     struct chunks free_lists;                                      /* uint32_t: places in lists that are used again */
     bool has_stopped;
-    bool is_tree; /* nothing is named twice: what is in a dict that was taken is let go with it */
+    bool is_tree; /* nothing is named twice: what is in a dict that was taken is released with it */
 };
 
 static inline struct pickle_value pickle_store_value(enum pickle_tag tag, uint64_t payload)
@@ -89,8 +89,8 @@ _Noreturn void pickle_store_refuse(struct pickle *pickle, enum err_code code, co
 /* An empty list, tuple or dict. */
 struct pickle_value pickle_store_new(struct pickle *pickle, enum pickle_tag tag);
 void pickle_store_add(struct pickle *pickle, struct pickle_list *list, const struct pickle_value *items, size_t count);
-/* What is in it can be named by nothing else: it is let go, at any depth. */
+/* What is in it can be named by nothing else: it is released, at any depth. */
 void pickle_store_empty(struct pickle *pickle, struct pickle_value value);
-/* A dict or list that was taken: the number stands in the memo in its place, and is returned. Where nothing else can
+/* A dict or list that was taken: the number is in the memo in its place, and is returned. Where nothing else can
  * name it, its place is used again, as there are millions. */
 struct pickle_value pickle_store_take(struct pickle *pickle, struct pickle_value value, uint32_t taken);

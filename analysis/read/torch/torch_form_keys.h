@@ -4,7 +4,7 @@
  * It is where it has `schemaVersion` and `traceEvents` or `deviceProperties`; or where its events, which may be
  * gigabytes before the other keys, are of categories that Kineto alone writes. Other writers of Chrome traces have
  * `traceEvents`, too.
- * Cost:   what stands before the keys that decide, at most 64 MiB of it, and the first MiB of the events. */
+ * Cost:   what comes before the keys that decide, at most 64 MiB of it, and the first MiB of the events. */
 #pragma once
 
 #include "base/source.h"

@@ -66,7 +66,7 @@ enum torch_key { TORCH_KEYS(KEY) TORCH_KEY_COUNT };
 struct torch_reading {
     struct pickle *pickle;
     struct arena *arena;   /* of the result */
-    struct arena *scratch; /* let go at the end */
+    struct arena *scratch; /* released at the end */
     struct memory_events *out;
     struct torch_snapshot *snapshot;
     struct pickle_value keys[TORCH_KEY_COUNT];
@@ -111,14 +111,14 @@ static inline bool torch_reading_is_there(const struct torch_reading *reading, s
 /* Where more events than these tell no address, which is which cannot be known. */
 enum { TORCH_MAX_LOST = 64, TORCH_MAX_DEVICE = MEMORY_POOLS_MAX - 1 };
 
-/* A whole number between two others. `default_value` where none is told, or one that cannot be: that is counted. */
+/* A whole number between two others. `default_value` where none is given, or one that cannot be: that is counted. */
 static inline int64_t torch_reading_int(struct torch_reading *reading, struct pickle_value dict, enum torch_key key,
                                         int64_t min, int64_t max, int64_t default_value)
 {
     return pickle_value_whole(reading->pickle, torch_reading_get(reading, dict, key), min, max, default_value,
                               &reading->odd_counts[key]);
 }
-/* An address; 0 where none is told. */
+/* An address; 0 where none is given. */
 static inline uint64_t torch_reading_address(struct torch_reading *reading, struct pickle_value dict,
                                              enum torch_key key)
 {
@@ -134,7 +134,7 @@ static inline uint64_t torch_reading_text(struct torch_reading *reading, struct 
     return kind == PICKLE_TEXT ? value.bits : pickle_value_none().bits;
 }
 
-/* What stands in the place of a dict or list that was taken: its kind in the three lowest bits, so that it is small. */
+/* What is in the place of a dict or list that was taken: its kind in the three lowest bits, so that it is small. */
 enum torch_taken {
     TORCH_TAKEN_FRAME,
     TORCH_TAKEN_BLOCK,
@@ -155,7 +155,7 @@ static inline uint32_t torch_taken_number(uint32_t taken, enum torch_taken kind)
     return taken < PICKLE_GONE && taken % TORCH_TAKEN_KINDS == kind ? taken / TORCH_TAKEN_KINDS : UINT32_MAX;
 }
 
-/* A list of frames becomes the number of a stack, and stands for it from then on. TORCH_NO_STACK: it is none. */
+/* A list of frames becomes the number of a stack, and represents it from then on. TORCH_NO_STACK: it is none. */
 uint32_t torch_stacks_of(struct torch_reading *reading, struct pickle_value frames);
 /* The number of a frame. */
 uint32_t torch_stacks_frame(struct torch_reading *reading, struct pickle_value dict);
@@ -170,7 +170,7 @@ struct torch_chains {
     uint64_t foreign_count;           /* events that change nothing on their device: they are of another */
 };
 void torch_chains_settle(struct memory_events *out, struct arena *scratch, struct torch_chains *found);
-/* Where no allocation and no free was read: rows and pools that stand for the snapshot's end (is_end_alone). */
+/* Where no allocation and no free was read: rows and pools that represent the snapshot's end (is_end_alone). */
 void torch_end_take(struct torch_reading *reading);
 /* The next rare event that happened before row `row` of the file, NULL if none is left. */
 struct torch_event *torch_times_before(const struct torch_reading *reading, size_t row, size_t *next);

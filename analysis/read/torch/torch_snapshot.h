@@ -113,7 +113,7 @@ struct torch_snapshot {
     bool has_times, has_traces;
     bool is_of_profiler; /* a trace of torch.profiler: what is in use is told, not summed */
     bool
-        /* no allocation and no free is told: each pool has one row, of nothing, that stands for the end */
+        /* no allocation and no free is told: each pool has one row, of nothing, that represents the end */
         is_end_alone;
     /* what could not be used */
     uint64_t unknown_action_count, damaged_count, time_back_count, free_requested_count;
@@ -128,7 +128,7 @@ struct torch_snapshot {
 
 /* False when it is none, or cannot be read; the report is in err. */
 bool torch_snapshot_read(const struct source *source, struct arena *arena, struct memory_events *out, struct err *err);
-/* The frame of a stack that says most: the innermost of the person's own Python, else of any Python, else of the
+/* The frame of a stack that says most: the innermost of the user's own Python, else of any Python, else of the
  * backward pass, else of anything but the allocator; UINT32_MAX of none. */
 uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_t stack);
 /* The innermost frame of Python that is neither PyTorch's nor Python's own: of a model from a library the line in that

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * allocator.h: which memory an allocator is of, and how much of a GPU it may hand out, by memory events of a trace.
  *
- * JAX gives programs three quarters of a GPU unless it is told otherwise; a trace names the size of the whole alone,
+ * JAX gives programs three quarters of a GPU unless told otherwise; a trace names the size of the whole alone,
  * but each memory event tells what is reserved, in use and free, which together are the limit.
  * In:     the host's plane, resolved; events whose figures stand in their names are not looked at.
  * Cost:   the first MiB of each line up to the first that tells a limit, 64 MiB at most; nothing is kept.

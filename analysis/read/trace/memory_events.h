@@ -27,11 +27,11 @@
 
 enum memory_flag {
     MEMORY_FREED = 1,    /* a deallocation */
-    MEMORY_HAS_SIZE = 2, /* allocation_bytes was told, and can be one */
+    MEMORY_HAS_SIZE = 2, /* allocation_bytes was given, and can be one */
     MEMORY_HAS_REQUESTED = 4,
     MEMORY_HAS_ADDRESS = 8,
     MEMORY_HAS_FRAGMENTATION = 16,
-    MEMORY_HAS_IN_USE = 32, /* bytes_allocated was told, and can be a size */
+    MEMORY_HAS_IN_USE = 32, /* bytes_allocated was given, and can be a size */
 };
 
 /* What many events share: texts are numbers of memory_events.texts, MEMORY_NO_TEXT without one. */

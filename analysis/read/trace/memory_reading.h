@@ -8,7 +8,7 @@
 #include "read/trace/memory_events.h"
 #include "read/trace/trace_encoded.h"
 
-/* A text or number of an event as it stands in the file: kind in the two highest bits. */
+/* A text or number of an event as written in the file: kind in the two highest bits. */
 #define KEY_NONE UINT64_C(0)
 #define KEY_REF (UINT64_C(1) << 62)
 #define KEY_TEXT (UINT64_C(2) << 62)
@@ -22,11 +22,11 @@ enum { MEMORY_POOLS_MAX = 4096 };
 struct memory_reading {
     struct memory_events *out;
     struct arena *arena;   /* of the result */
-    struct arena *scratch; /* let go at the end */
+    struct arena *scratch; /* released at the end */
     struct stream *stream;
     const struct trace_plane *plane;
     struct trace_groups *groups;
-    const struct trace_encoded *encoded; /* NULL: no memory event stands in a name */
+    const struct trace_encoded *encoded; /* NULL: no memory event is in a name */
     struct table whats, figures, pools;
     uint32_t last_what, last_pool, last_figures[MEMORY_POOLS_MAX]; /* found last; figures of each pool */
     struct intern texts;                                           /* that stand in events themselves */

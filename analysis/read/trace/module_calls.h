@@ -33,7 +33,7 @@ struct module_calls {
 /* Reads the lines of the host's plane, which is resolved. Without spans, or with too many calls, nothing is known. */
 void module_calls_read(struct stream *stream, const struct trace_plane *host, int64_t origin_ns, struct arena *arena,
                        struct module_calls *out);
-/* Were two kernels of the module (a number of `modules`, or MAP_NONE), told by their correlation ids, launched by one
- * run? */
+/* Were two kernels of the module (a number of `modules`, or MAP_NONE), recognised by their correlation ids, launched by
+ * one run? */
 enum module_calls_answer module_calls_compare(const struct module_calls *calls, uint32_t module, uint64_t one,
                                               uint64_t other);

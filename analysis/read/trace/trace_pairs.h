@@ -22,6 +22,6 @@ struct trace_pairs {
     size_t hub_count;
 };
 
-/* Less than 2^32 links on each side. Linear: what it needs meanwhile is taken from `work`, and let go. */
+/* Less than 2^32 links on each side. Linear: what it needs meanwhile is taken from `work`, and released. */
 void trace_pairs_make(const struct trace_link *producers, size_t producer_count, const struct trace_link *consumers,
                       size_t consumer_count, struct arena *arena, struct arena *work, struct trace_pairs *out);

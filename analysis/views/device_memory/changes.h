@@ -17,7 +17,7 @@ const char *changes_state_name(enum changes_state state);
 
 /* What both sides have in common. */
 struct changes_row {
-    uint32_t site;                     /* call site: the person's innermost line and what it called */
+    uint32_t site;                     /* call site: the user's innermost line and what it called */
     uint32_t kind;                     /* in `kinds`: value of the label "kind" */
     uint32_t group;                    /* of a stack: its row among the sites; of a site: its own */
     const uint32_t *frames;            /* of a stack, the outermost first */

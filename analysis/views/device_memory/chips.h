@@ -22,7 +22,7 @@ struct chip {
     enum chip_kind kind;
     const char *expression;
     struct regex *regex; /* of a kind that looks at frames */
-    bool is_literal;     /* broken, so it is looked for as it stands: see fault */
+    bool is_literal;     /* broken, so it is looked for as it is: see fault */
     struct regex_fault fault;
     uint64_t matched_count; /* frames; samples for the kinds that look at labels */
     struct str nearest;     /* when nothing matched: the function whose name is most like it, or empty */

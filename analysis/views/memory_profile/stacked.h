@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * stacked.h: what is in use over time, in bands by program, by op, by what grows and what is steady, or by category.
  *
- * At each event that is drawn the bands together are stack + heap, as the curve says; what is not told by any event
+ * At each event that is drawn the bands together are stack + heap, as the curve says; what no event mentions
  * that went before is a band of its own, which is negative where events are missing. */
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * code_tree.h: what takes memory in a space as a tree by the person's code (plan/code_path.h), of which the largest
+ * code_tree.h: what takes memory in a space as a tree by the user's code (plan/code_path.h), of which the largest
  * nodes below one of them are shown.
  *
  * Of every node: total = what is its own + its children that are shown + the rest, which is not.
@@ -49,7 +49,7 @@ struct code_tree {
     struct chunks name_facts; /* struct code_tree_name, by the same numbers */
     struct chunks nodes;      /* struct code_tree_node */
     struct table children;    /* parent and name to a node */
-    struct table layers;      /* folded nodes and what they stand for */
+    struct table layers;      /* folded nodes and what they represent */
     uint32_t *node_of_row;    /* MAP_NONE: not counted */
     uint32_t *place_of_row;   /* the same whenever the row lives; MAP_NONE: the filter leaves it out */
     uint64_t cut_count;       /* rows that stand higher than their code is */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * culprit.h: what fills a memory space most at its peak: the equal buffers of one group of the table "whose memory"
- * with the largest sum, found over all buffers that are live there. Command line and pages print what stands here. */
+ * with the largest sum, found over all buffers that are live there. Command line and pages print what is here. */
 #pragma once
 
 #include "base/json.h"

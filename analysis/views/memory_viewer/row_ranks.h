@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * row_ranks.h: where a buffer stands among all that are alive at a step, in the three orders of
+ * row_ranks.h: where a buffer is among all that are alive at a step, in the three orders of
  * the strips. */
 #pragma once
 

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Gives what stands in it to `page`, generations as ETags. False with `err` (malformed); what was given before
+/* Gives what is in it to `page`, generations as ETags. False with `err` (malformed); what was given before
  * stays. */
 bool gcs_answer_page(const char *json, size_t size, struct remote_service_page *page, struct err *err);
 bool gcs_answer_object(const char *json, size_t size, struct remote_answer_object *object, struct err *err);

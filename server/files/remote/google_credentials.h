@@ -8,7 +8,7 @@
  *
  * A file is of an authorized_user (a refresh token), a service_account (a private key) or an external_account (workload
  * identity federation by a token file, with or without impersonation). What is in it goes to *.googleapis.com alone.
- * Where there are none, requests bear no token: for public buckets. A token is kept and renewed before it ends; never
+ * Where there are none, requests have no token: for public buckets. A token is kept and renewed before it ends; never
  * logged. Threads: any number. */
 #pragma once
 

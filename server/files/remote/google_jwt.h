@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * google_jwt.h: what a service account says of itself, signed with its key (RFC 7523, RS256). google_jwt_none.c stands
- * in for it in a build without Nettle's public-key part. */
+ * google_jwt.h: what a service account says of itself, signed with its key (RFC 7523, RS256). google_jwt_none.c
+ * replaces it in a build without Nettle's public-key part. */
 #pragma once
 
 #include "base/err.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * grpc_call.h: single requests by gRPC without TLS (HTTP/2 with prior knowledge), several at once; grpc_call.c includes
- * <curl/curl.h>, and grpc_call_none.c stands in for it where there is no libcurl.
+ * <curl/curl.h>, and grpc_call_none.c replaces it in a build without libcurl.
  *
  * What the messages are is the caller's: bytes that are sent, bytes that are taken as they come. No proxy, no redirect,
  * no second try. Answers are hostile: headers have a limit, and what is no answer of gRPC is not given to the caller.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * http_client.h: requests to HTTP servers, one at a time for each thread that asks; http_client.c is the only file that
- * includes <curl/curl.h>, and http_client_none.c stands in for it where there is no libcurl.
+ * includes <curl/curl.h>, and http_client_none.c replaces it in a build without libcurl.
  *
  * Connections are kept and used again, HTTP/2 where the server speaks it. At most HTTP_CLIENT_IN_FLIGHT_MAX requests
  * are under way at any moment; who asks for more waits. What a server is too busy for (408, 429, 500, 502, 503, 504),
  * and what is cut off or does not connect, is asked again up to HTTP_CLIENT_TRIES_MAX times in all, after pauses that
  * double and are spread by chance; a Retry-After is kept by all requests, up to a minute. Redirects are never followed
- * here, so that what a request bears goes to the host of its URL and nowhere else. Answers are hostile: their size,
+ * here, so that what a request has goes to the host of its URL and nowhere else. Answers are hostile: their size,
  * their headers and their time are limited.
  * Threads: any number. A request ends within about a second when nobody waits for its thread's work any more
  * (base/wanted.h), or after http_client_stop. */

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* Calls `entry` with the decoded name of each file and folder right below, and for nothing else that the page links to.
- * `path`: the folder's own path as in its URL, "/a/b/", by which links that begin with a slash are told apart. False
+ * `path`: the folder's own path as in its URL, "/a/b/", by which links that begin with a slash are distinguished. False
  * with `err` (malformed) when it is JSON but no such list; any page of HTML may have no entry. */
 bool https_page_read(const char *page, size_t size, const char *path,
                      void (*entry)(void *context, const char *name, bool is_folder), void *context, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * remote.h: addresses of buckets and https servers, listed and read: the door of this folder.
  *
- * An address stands for one object or, like a folder, for all that lie below it. What was listed last is kept, so that
+ * An address names one object or, like a folder, all objects below it. What was listed last is kept, so that
  * opening asks no server. An object is told from every other, and from what it was before, by its address, ETag, size
  * and time: the same on every machine.
  * Threads: any number, but for remote_set_up and remote_stop. */

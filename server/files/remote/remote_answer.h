@@ -12,7 +12,7 @@ enum { REMOTE_ANSWER_ETAG_SIZE = 256 };
 
 /* What is told of one object. */
 struct remote_answer_object {
-    char etag[REMOTE_ANSWER_ETAG_SIZE]; /* "" when none is told */
+    char etag[REMOTE_ANSWER_ETAG_SIZE]; /* "" when none is given */
     uint64_t size_bytes;
     int64_t modified_at_ns; /* Unix time; 0: unknown */
 };
@@ -22,7 +22,7 @@ bool remote_answer_is_good(const struct http_client_answer *answer, struct err *
 /* The word by which a service names an error: <Code> of XML, error.status or error of JSON; "" for none. */
 void remote_answer_word(const struct http_client_answer *answer, char word[64]);
 
-/* By the headers of GET or HEAD; false with `err` when no size is told. */
+/* By the headers of GET or HEAD; false with `err` when no size is given. */
 bool remote_answer_object(const struct http_client_answer *answer, struct remote_answer_object *object,
                           struct err *err);
 

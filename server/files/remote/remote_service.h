@@ -43,7 +43,7 @@ struct remote_service_page {
     size_t prefix_count, prefix_capacity;
     char *next; /* says where the next page begins; NULL: this was the last */
 };
-/* What stands in it; `path` of the object is its whole key. All is copied. */
+/* What is in it; `path` of the object is its whole key. All is copied. */
 void remote_service_page_object(struct remote_service_page *page, const struct remote_object *object);
 void remote_service_page_prefix(struct remote_service_page *page, const char *prefix);
 void remote_service_page_next(struct remote_service_page *page, const char *next);

@@ -25,7 +25,7 @@ void catalog_regressions_close(struct catalog_regressions *regressions); /* NULL
 /* Texts NULL: not known. */
 struct catalog_series {
     const char *id, *job, *module, *kind, *memory_space, *configuration;
-    bool was_before; /* has points of before runs were kept: of what is found in it nobody is told */
+    bool was_before; /* has points of before runs were kept: of what is found in it nobody is notified */
     bool is_open;    /* false; set by whoever learns that it changed since: catalog_regressions_looked leaves it */
     bool is_cut;     /* false; set where not all of its points were looked at: then nothing of it is taken for gone */
 };
@@ -49,7 +49,7 @@ struct catalog_regression {
     int64_t before_bytes, after_bytes, noise_bytes, threshold_bytes;
 };
 bool catalog_regressions_has(struct catalog_regressions *regressions, const char *id, bool *has, struct err *err);
-/* One that is there already stays as it is, without a further notice. `notice` NULL: nobody is told. `is_settled`
+/* One that is there already stays as it is, without a further notice. `notice` NULL: nobody is notified. `is_settled`
  * false: its series changed since it was listed, so that its points may be those of half a commit, and nothing was
  * added. */
 bool catalog_regressions_add(struct catalog_regressions *regressions, const struct catalog_regression *found,

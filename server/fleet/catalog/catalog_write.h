@@ -4,10 +4,10 @@
  *
  * Files are written in batches, each in one transaction with its files, their rows and the points that are made of
  * these: killed at any moment, a run leaves whole batches, and the next one goes on where it ended. What a file is told
- * by (rows_file.state) stands in the database alone, so there is no other place that could disagree.
+ * by (rows_file.state) is in the database alone, so there is no other place that could disagree.
  * Several of them may write at the same time, also the same files: each waits for what the other does to one of them.
- * Files whose rows are known are told by what the database had at the beginning: so a run that could not read a file
- * may put that in the place of what another one has read meanwhile, until the next run. Several threads may call
+ * Files whose rows are known are recognised by what the database had at the beginning: so a run that could not read a
+ * file may put that in the place of what another one has read meanwhile, until the next run. Several threads may call
  * catalog_write_is_wanted at a time, also while one calls catalog_write_take; all else is for one thread. */
 #pragma once
 
@@ -21,7 +21,7 @@ void catalog_write_close(struct catalog_writer *writer);
 /* See catalog_name. */
 const char *catalog_write_name(const struct catalog_writer *writer);
 
-/* Before anything is looked for below `logdirs`: what was found out by reading and stands in no row, of which rows and
+/* Before anything is looked for below `logdirs`: what was found out by reading and is in no row, of which rows and
  * facts by a memviewd older than `older_than` ("1.2.0", borrowed; NULL: none) are not known. NULL with `err`. */
 const struct facts *catalog_write_facts(struct catalog_writer *writer, const char *const *logdirs, size_t count,
                                         const char *older_than, struct err *err);

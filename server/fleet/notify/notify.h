@@ -3,7 +3,7 @@
  * catalog, of regressions in its own folders.
  *
  * What the first complete scan has found, and what was written before the daemon was started, is not told. Each text
- * that tells of a lack of memory is told once by a process, about its first failure, though it grows later; with a
+ * that tells of a lack of memory is reported once by a process, about its first failure, though it grows later; with a
  * catalog once by all processes that have that. A receiver that does not answer delays nothing: one thread does all of
  * this, and what waits for it lies in an outbox. */
 #pragma once

@@ -24,8 +24,8 @@ struct regressions_counts {
     size_t cut;           /* modules of a job of which the newest FLEET_TABLES_MAX points alone were looked at */
 };
 
-/* Before anything is written: what was in the catalog before it kept runs becomes known, and nobody is told of it. Of
- * several processes one does it, and the others wait. */
+/* Before anything is written: what was in the catalog before it kept runs becomes known, and nobody is notified of it.
+ * Of several processes one does it, and the others wait. */
 bool regressions_know_those_before(const struct regressions_wanted *wanted, struct err *err);
 /* After it was written. False: see err. */
 bool regressions_look(const struct regressions_wanted *wanted, struct regressions_counts *counts, struct err *err);
