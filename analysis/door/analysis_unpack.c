@@ -2,6 +2,7 @@
  * door/analysis_unpack.c: packed files that are inflated once for all who read them. */
 #include "door/job.h"
 #include "wire/gzip.h"
+#include "wire/gzip_whole.h"
 #include "wire/zip.h"
 
 #include "analysis.h"
@@ -75,6 +76,8 @@ static void inflate_fill(struct job *job, const void *in, void *to, struct err *
 bool analysis_inflate(const struct source *source, uint64_t size_bytes, struct buf *out, struct err *err)
 {
     struct job job;
+    if (gzip_matches(source) && gzip_whole_inflate(source, size_bytes, out))
+        return true;
     if (size_bytes >= SIZE_MAX || !job_run(&job, source, 0, inflate_fill, &size_bytes, out, err))
         return false;
     arena_free(&job.arena);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Real dumps and traces inflate to 3 to 30 times their size: what says more is not worth a try. */
-enum { PART_OF_ACCOUNT = 8, READ_PART_OF_ACCOUNT = 4, RATIO_MAX = 64, SMALL_BYTES = 1 << 20 };
+/* Real dumps and traces inflate to 3 to 30 times their size, with constants of zeros to a thousand: deflate has no
+ * more, and what says more is not worth a try. */
+enum { PART_OF_ACCOUNT = 8, READ_PART_OF_ACCOUNT = 4, RATIO_MAX = 1032, SMALL_BYTES = 1 << 20 };
 
 struct unpacked {
     struct buf bytes;
@@ -36,12 +37,13 @@ static void unpacked_free(void *value)
 
 /* ---- inflating ---- */
 
-/* One byte more is asked for than it says, to meet its end. */
+/* One byte more is asked for than it says, to meet its end; and for as long as that takes, what it is packed in. */
 static struct unpacked *unpacked_make(struct store *store, struct file *file, bool *is_transient, struct err *err)
 {
     struct account *account = store_account(store);
-    uint64_t size_bytes = analysis_packed_says_bytes(files_source(file)), room_bytes = size_bytes + 1;
-    bool is_likely = size_bytes < SMALL_BYTES || size_bytes / RATIO_MAX <= files_identity(file)->size_bytes;
+    const uint64_t packed_bytes = files_identity(file)->size_bytes;
+    uint64_t size_bytes = analysis_packed_says_bytes(files_source(file)), room_bytes = size_bytes + 1 + packed_bytes;
+    bool is_likely = size_bytes < SMALL_BYTES || size_bytes / RATIO_MAX <= packed_bytes;
     if (size_bytes == 0 || !is_likely || size_bytes >= account_limit(account) / PART_OF_ACCOUNT) {
         err_set(err, ERR_limit, ERR_NO_OFFSET, "is not held inflated");
         return NULL;
@@ -53,6 +55,7 @@ static struct unpacked *unpacked_make(struct store *store, struct file *file, bo
     bool has_room = unpacked->taken_bytes > 0 || err_set(err, ERR_limit, ERR_NO_OFFSET, "there is no room now");
     if (has_room && analysis_inflate(files_source(file), size_bytes, &unpacked->bytes, err) &&
         files_unchanged(file, err)) {
+        unpacked->taken_bytes = account_keep(account, unpacked->taken_bytes, size_bytes + 1);
         unpacked->source = (struct source){.context = unpacked,
                                            .read = unpacked_bytes_read,
                                            .size_bytes = size_bytes,

@@ -55,6 +55,7 @@ def test_the_package_says_what_it_is(folder, suite):
         "libnettle8",
         "libprotobuf-c1",
         "zlib1g",
+        "libdeflate0",
         "libcurl4",
         "libpq5",
         "libseccomp2",

@@ -178,6 +178,7 @@ def test_every_python_has_the_program_and_the_package(box):
             "musl",
             "Zig's compiler runtime",
             "libmicrohttpd",
+            "libdeflate",
             "libseccomp",
             "libcurl",
             "Mbed TLS",

@@ -12,7 +12,7 @@
 enum { PACKED_MAX = 1 << 20 };
 static const uint64_t ROOM_BYTES = UINT64_C(256) << 20;
 
-/* The linker leads each call of the library through these. */
+/* The linker leads each call of the libraries through these. */
 static size_t inflation_count;
 int __real_inflateInit2_(z_streamp stream, int window_bits, const char *version, int stream_size);
 int __wrap_inflateInit2_(z_streamp stream, int window_bits, const char *version, int stream_size);
@@ -20,6 +20,15 @@ int __wrap_inflateInit2_(z_streamp stream, int window_bits, const char *version,
 {
     inflation_count++;
     return __real_inflateInit2_(stream, window_bits, version, stream_size);
+}
+
+bool __real_gzip_whole_inflate(const struct source *packed, uint64_t size_bytes, struct buf *out);
+bool __wrap_gzip_whole_inflate(const struct source *packed, uint64_t size_bytes, struct buf *out);
+bool __wrap_gzip_whole_inflate(const struct source *packed, uint64_t size_bytes, struct buf *out)
+{
+    bool is_inflated = __real_gzip_whole_inflate(packed, size_bytes, out);
+    inflation_count += is_inflated;
+    return is_inflated;
 }
 
 static size_t member_add(const char *plain, size_t length, unsigned char *packed)
