@@ -116,6 +116,19 @@ def test_a_catalog_without_labels_is_not_empty(t, database):
     equal(ask(of_catalog, "summary")["sentence"], "No row says which job it is of.")
 
 
+def test_a_label_of_any_letters_is_found(t, database):
+    key, value = "what.for", "x'\"\\\n{}$1"
+    folder = t.folder()
+    for at, labels in enumerate(({key: value}, {key: value + "y"}, {})):
+        t.write(f"run{at}/memviewd.json", json.dumps({"job": f"job{at}", "commit": "c1", **labels}).encode())
+        t.write(f"run{at}/plugins/profile/s/h.xplane.pb", inputs.xspace({("jit_f", 5): inputs.hlo_proto("jit_f", 4)}))
+    done = t.run("index", folder, f"--catalog={database.url}")
+    equal(done.returncode, 0, done.stderr)
+    for daemon in (t.serve(folder), t.serve(f"--catalog={database.url}")):
+        equal([row["job"] for row in ask(daemon, "series", label=f"{key}={value}")["rows"]], ["job0"])
+        equal([row["job"] for row in ask(daemon, "hosts", label=f"{key}={value}")["rows"]], [])
+
+
 def test_a_database_that_fails_is_told_and_asked_again(t, database):
     daemon = t.serve(f"--catalog={database.url}")
     answer = daemon.ask(FLEET + "summary")

@@ -276,7 +276,7 @@ static void remark(void *context, const char *text)
 }
 
 /* Statements are short, and have many columns: compiling one takes longer than it saves. Disks have no heads to
- * move. */
+ * move. What a reader has sorted, tens of thousands of rows, is sorted in memory. */
 static bool set_up(struct catalog_connection *connection, bool is_reader, struct err *err)
 {
     struct buf sql = BUF_INIT;
@@ -287,7 +287,8 @@ static bool set_up(struct catalog_connection *connection, bool is_reader, struct
         buf_text(&sql, "SET enable_seqscan = off; ");
     else
         buf_format(&sql,
-                   "SET default_transaction_read_only = on; SET random_page_cost = 1.1; SET statement_timeout = %d; ",
+                   "SET default_transaction_read_only = on; SET random_page_cost = 1.1; SET work_mem = '32MB'; "
+                   "SET statement_timeout = %d; ",
                    CATALOG_QUERY_MS);
     buf_char(&sql, '\0');
     bool is_good = !sql.failed ? catalog_connection_command(connection, sql.data, err) : err_exhausted(err);

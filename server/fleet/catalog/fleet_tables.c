@@ -2,6 +2,7 @@
  * fleet_tables.c: see fleet_tables.h. */
 #include "server/fleet/catalog/fleet_tables.h"
 
+#include "base/json.h"
 #include "server/base/memory.h"
 
 #include <stdio.h>
@@ -18,6 +19,7 @@ struct statement {
     const char *parameters[PARAMETERS_MAX];
     size_t count;
     char numbers[2][NUMBER_SIZE];
+    struct buf label; /* that is wanted, as JSON; or empty */
 };
 
 /* What a question is asked of. */
@@ -63,10 +65,16 @@ static void label_add(struct statement *statement, const struct fleet_filter *fi
         equal_add(statement, "r", "user_name", filter->label_value);
         return;
     }
-    statement->parameters[statement->count++] = filter->label_key;
-    statement->parameters[statement->count++] = filter->label_value;
-    buf_format(&statement->sql, " AND r.labels @> jsonb_build_object($%zu::text, $%zu::text)", statement->count - 1,
-               statement->count);
+    /* A function of the database would make it anew for each row. */
+    struct json json = JSON_INIT(&statement->label);
+    json_object_begin(&json);
+    json_key_name(&json, str_of(filter->label_key));
+    json_text(&json, filter->label_value);
+    json_object_end(&json);
+    buf_char(&statement->label, '\0');
+    buf_fail_with(&statement->sql, &statement->label);
+    statement->parameters[statement->count++] = statement->label.data;
+    buf_format(&statement->sql, " AND r.labels @> $%zu::jsonb", statement->count);
 }
 
 /* In the order in which they are asked for, see answer_cell. */
@@ -281,6 +289,7 @@ static bool fleet_tables_ask(const struct fleet_tables_asked *asked, struct stat
         buf_is_whole(&statement->sql, "the statement", err) &&
         catalog_query(asked->catalog, statement->sql.data, statement->parameters, statement->count, answer, err);
     buf_free(&statement->sql);
+    buf_free(&statement->label);
     return is_good;
 }
 
