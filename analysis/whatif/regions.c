@@ -6,6 +6,8 @@
 #include "whatif/regions_period.h"
 #include "whatif/regions_read.h"
 
+#include <limits.h>
+
 /* A scope: a part of an op name between slashes and brackets. */
 struct scope {
     struct str text;
@@ -26,19 +28,27 @@ static struct scope scope_of(struct str text)
 {
     struct scope scope = {.text = text, .kind = hash_number(text.length > 0, 1)};
     for (size_t i = 0; i < text.length;) {
-        size_t digits = str_digits(text, i);
+        size_t to = i, digits = str_digits(text, i);
+        while (digits == 0 && to < text.length && str_digits(text, to) == 0)
+            to++;
         scope.has_number = scope.has_number || digits > 0;
-        scope.kind = hash_number(digits > 0 ? '#' : (unsigned char)text.data[i], scope.kind);
-        i += digits > 0 ? digits : 1;
+        scope.kind = digits > 0 ? hash_number('#', scope.kind) : hash_bytes(text.data + i, to - i, scope.kind);
+        i = digits > 0 ? i + digits : to;
     }
     scope.whole = hash_bytes(text.data, text.length, scope.kind);
     return scope;
 }
 
 /* What stands between scopes: of op names, whose last part is the operation and no scope, and of paths of arguments. */
+static const bool NAME_DIVIDERS[UCHAR_MAX + 1] = {[0] = true, ['/'] = true, ['('] = true, [')'] = true};
+static const bool PATH_DIVIDERS[UCHAR_MAX + 1] = {
+    [0] = true,   ['/'] = true, ['('] = true, [')'] = true, ['['] = true,  [']'] = true,
+    ['{'] = true, ['}'] = true, ['.'] = true, ['"'] = true, ['\''] = true,
+};
+
 struct divided {
     struct str name;
-    const char *dividers;
+    const bool *dividers;  /* by letter */
     bool is_path, is_bias; /* of an argument; of one that is a vector */
     uint64_t above;        /* of a path: the kinds of what was met of it */
 };
@@ -50,7 +60,7 @@ static bool scope_next(struct divided *divided, size_t *at, struct scope *out)
     struct str name = divided->name;
     while (*at < name.length) {
         size_t from = *at, to = from;
-        while (to < name.length && strchr(divided->dividers, name.data[to]) == NULL)
+        while (to < name.length && !divided->dividers[(unsigned char)name.data[to]])
             to++;
         *at = to + 1;
         if (to == name.length && !divided->is_path)
@@ -131,7 +141,7 @@ static uint32_t region_of(struct builder *builder, struct regions *regions, stru
 
 static struct divided op_name_of(const struct graph *graph, uint32_t at)
 {
-    return (struct divided){graph_op_name_end(graph, at), "/()", false, false, 0};
+    return (struct divided){graph_op_name_end(graph, at), NAME_DIVIDERS, false, false, 0};
 }
 
 static void builder_init(struct builder *builder, struct arena *arena)
@@ -168,7 +178,7 @@ static void parameters_label(const struct variant *variant, struct builder *buil
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t i = 0; i < plan->argument_count; i++) {
             const struct plan_argument *argument = &plan->arguments[i];
-            struct divided path = {argument->path, "/()[]{}.'\"", true, is_bias(argument), 0};
+            struct divided path = {argument->path, PATH_DIVIDERS, true, is_bias(argument), 0};
             if ((argument->choice.category != CATEGORY_PARAMETER && argument->choice.category != CATEGORY_INPUT) ||
                 is_scanned(&variant->dimensions, argument->instruction_at))
                 continue;
@@ -223,18 +233,60 @@ static void regions_by_parameters(const struct variant *variant, struct regions 
 
 /* ---- both ---- */
 
+/* The op names that differ: many instructions have one, and each is divided once. */
+struct names {
+    struct map map; /* by hash, as those of the builder */
+    uint32_t *of;   /* by instruction; HLO_NONE: without a number, so that it is in no layer */
+    uint32_t *regions;
+    uint32_t count;
+};
+
+static bool has_number(struct str name)
+{
+    for (size_t i = 0; i < name.length; i++)
+        if (name.data[i] >= '0' && name.data[i] <= '9')
+            return true;
+    return false;
+}
+
+static struct names names_note(const struct graph *graph, struct builder *builder)
+{
+    struct arena *arena = builder->arena;
+    uint32_t count = graph->hlo->instruction_count;
+    struct names names = {.of = arena_raw(arena, ((size_t)count + 1) * sizeof(*names.of))};
+    map_init(&names.map, arena, 64);
+    for (uint32_t at = 0; at < count; at++) {
+        struct divided name = op_name_of(graph, at);
+        bool is_new;
+        arena_work(arena, name.name.length / 8);
+        names.of[at] = HLO_NONE;
+        if (!has_number(name.name))
+            continue;
+        names.of[at] = map_number(&names.map, hash_bytes(name.name.data, name.name.length, 0), is_kind, NULL, &is_new);
+        if (!is_new)
+            continue;
+        names.count++;
+        kinds_note(builder, name);
+    }
+    names.regions = arena_array(arena, uint32_t, (size_t)names.count + 1);
+    return names;
+}
+
 void regions_build(const struct graph *graph, struct arena *arena, struct regions *out)
 {
     struct builder builder;
-    uint32_t count = graph->hlo->instruction_count;
+    uint32_t count = graph->hlo->instruction_count, met_count = 0;
     builder_init(&builder, arena);
     *out = (struct regions){.of = arena_array(arena, uint32_t, (size_t)count + 1)};
+    struct names names = names_note(graph, &builder);
     for (uint32_t at = 0; at < count; at++) {
-        arena_work(arena, graph_op_name_end(graph, at).length / 8);
-        kinds_note(&builder, op_name_of(graph, at));
+        uint32_t name = names.of[at];
+        if (name != HLO_NONE && name == met_count) { /* they are numbered as they are met */
+            names.regions[name] = region_of(&builder, out, op_name_of(graph, at));
+            met_count++;
+        }
+        out->of[at] = name == HLO_NONE ? HLO_NONE : names.regions[name];
     }
-    for (uint32_t at = 0; at < count; at++)
-        out->of[at] = region_of(&builder, out, op_name_of(graph, at));
 }
 
 const struct regions *regions_by_scopes(const struct variant *variant)

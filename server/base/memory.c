@@ -200,6 +200,14 @@ void memory_set_up(void)
 #endif
 }
 
+void memory_set_up_to_end(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest that it takes */
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 void memory_trim(void)
 {
 #ifdef __GLIBC__

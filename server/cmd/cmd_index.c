@@ -439,6 +439,7 @@ int cmd_index(const struct options *options)
 {
     if (options->schema)
         return schema_print(options->schema);
+    memory_set_up_to_end();
     struct catalog_writer *writer = NULL;
     struct webhook *webhook = NULL;
     struct rows_wanted wanted = {0};
