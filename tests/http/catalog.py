@@ -170,6 +170,38 @@ def test_schemas_have_the_columns_and_their_types(t):
     assert "arrow, bigquery, clickhouse, json or postgresql" in index(t, "--schema=avro", status=2).stderr
 
 
+# What BigQuery's documentation says of the schema and of the lines of a load job, as it runs only at Google.
+BIGQUERY_MEMBERS = {"name", "type", "mode", "description"}  # of TableFieldSchema, those that a column of a kind needs
+BIGQUERY_PREFIXES = ("_TABLE_", "_FILE_", "_PARTITION", "_ROW_TIMESTAMP", "__ROOT__", "_COLIDENTIFIER", "_CHANGE_")
+BIGQUERY_VALUES = {
+    "INTEGER": lambda value: type(value) is int and -(2**63) <= value < 2**63,
+    "STRING": lambda value: isinstance(value, str),
+    "TIMESTAMP": lambda value: re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", value),
+}
+
+
+def test_bigquery_takes_the_schema_and_the_lines_as_documented(t):
+    columns = loads(index(t, "--schema=bigquery").stdout)
+    names = [column["name"] for column in columns]
+    equal(len({name.lower() for name in names}), len(names), "names differ by more than case")
+    assert len(names) <= 10000
+    for column in columns:
+        equal(set(column), BIGQUERY_MEMBERS, column)
+        assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,299}", column["name"]), column
+        assert not column["name"].upper().startswith(BIGQUERY_PREFIXES), column
+        assert column["type"] in BIGQUERY_VALUES and column["mode"] in ("REQUIRED", "NULLABLE"), column
+        assert len(column["description"]) <= 1024, column
+    lines = index(t, t.fixtures).stdout.splitlines()
+    assert len(lines) > 100
+    for line in lines:
+        row = loads(line)
+        equal(set(row), set(names))
+        for column in columns:
+            value = row[column["name"]]
+            is_good = column["mode"] == "NULLABLE" if value is None else BIGQUERY_VALUES[column["type"]](value)
+            assert is_good, (column, value)
+
+
 def test_rows_keep_to_the_json_schema(t):
     schema = loads(index(t, "--schema=json").stdout)["properties"]
     equal(

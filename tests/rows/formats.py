@@ -108,6 +108,26 @@ def test_types_are_the_same_whatever_the_rows_hold(t):
     equal(polars.read_parquet(none).height, 0)
 
 
+# Of the types of Parquet, as BigQuery's documentation says what becomes of them.
+BIGQUERY_TYPES = {
+    ("INT64", "None"): "INTEGER",
+    ("BYTE_ARRAY", "String"): "STRING",
+    ("INT64", "Timestamp(isAdjustedToUTC=true, timeUnit=microseconds"): "TIMESTAMP",
+}
+
+
+def test_parquet_has_the_types_of_the_bigquery_schema(t):
+    columns = pyarrow.parquet.ParquetFile(made(t, "parquet", t.fixtures)).schema
+    told = []
+    for at in range(len(columns)):
+        column = columns.column(at)
+        kind = (column.physical_type, str(column.logical_type).split(", is_from")[0])
+        mode = "NULLABLE" if column.max_definition_level else "REQUIRED"
+        told.append((column.name, BIGQUERY_TYPES.get(kind, kind), mode))
+    wanted = [(one["name"], one["type"], one["mode"]) for one in json.loads(printed(t, "bigquery"))]
+    equal(told, wanted)
+
+
 def test_shards_are_one_table(t):
     arguments = tree(t)
     whole = pyarrow.parquet.read_table(made(t, "parquet", *arguments))
