@@ -387,6 +387,12 @@ static void over_fill(struct advice *advice)
         struct verdict_advice *item = &advice->items[i];
         bool is_over = item->fits == VERDICT_FITS_NO && limit >= 0 && item->lands_at_bytes > limit;
         item->over_bytes = is_over ? item->lands_at_bytes - limit : -1;
+        item->fits_text =
+            item->fits == VERDICT_FITS_YES       ? "fits"
+            : item->fits == VERDICT_FITS_PERHAPS ? "may fit"
+            : is_over ? arena_format(advice->facts->arena, "over by %s", facts_size(advice->facts, item->over_bytes))
+            : item->fits == VERDICT_FITS_NO ? "over"
+                                            : NULL;
         item->is_past = limit >= 0 && item->lands_at_bytes > limit && item->confidence == VERDICT_MODEL;
     }
 }

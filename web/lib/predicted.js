@@ -2,16 +2,11 @@
  * predicted.js: how predicted figures read, on a page and in one that was exported: how sure they are, and whether it
  * fits then. Both are decided by the daemon. */
 
-import { bytes } from './format.js';
-
 /* Before what it saves and where it lands: a bound saves at most this, and lands at least there. */
 export function predictedSigns({ confidence }) {
   if (confidence === 'bound') return ['≤ ', '≥ '];
   return confidence === 'guess' ? ['about ', 'about '] : ['', ''];
 }
 
-/* "fits", "may fit", "over by 3.00 GiB"; "" where no capacity is known. */
-export function predictedFit({ fits, over_bytes: over }) {
-  if (fits === 'no') return over == null ? 'over' : `over by ${bytes(over)}`;
-  return { yes: 'fits', perhaps: 'may fit' }[fits] ?? '';
-}
+/* "fits", "may fit", "over by 3.00 GiB", in the daemon's words; "" where no capacity is known. */
+export const predictedFit = ({ fits_text: text }) => text ?? '';

@@ -281,6 +281,7 @@ static void advice_write(struct json *json, struct evidence_list *list, const st
         json_key_known(json, "over_bytes", advice->over_bytes);
         json_key_known(json, "allocated_bytes", advice->allocated_bytes);
         json_key_text(json, "fits", verdict_fits_name(advice->fits));
+        json_key_text(json, "fits_text", advice->fits_text);
         json_key_text(json, "confidence", verdict_confidence_name(advice->confidence));
         json_key_text(json, "reason", advice->reason);
         if (advice->extra_flops_percent >= 0)

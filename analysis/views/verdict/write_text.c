@@ -166,11 +166,9 @@ static void one_advice(struct buf *out, const struct verdict_advice *advice)
     if (advice->lands_at_bytes >= 0)
         buf_format(out, "%s lands at %s", advice->saves_bytes > 0 ? "," : ":",
                    size_text(lands, (uint64_t)advice->lands_at_bytes));
-    buf_format(out, " (%s%s)\n", advice->is_refuted ? "as compiled" : verdict_confidence_name(advice->confidence),
-               advice->fits == VERDICT_FITS_YES       ? advice->is_refuted ? "" : ", fits"
-               : advice->fits == VERDICT_FITS_NO      ? ", does not fit alone"
-               : advice->fits == VERDICT_FITS_PERHAPS ? ", may fit"
-                                                      : "");
+    bool has_fits = advice->fits_text != NULL && !(advice->is_refuted && advice->fits == VERDICT_FITS_YES);
+    buf_format(out, " (%s%s%s)\n", advice->is_refuted ? "as compiled" : verdict_confidence_name(advice->confidence),
+               has_fits ? ", " : "", has_fits ? advice->fits_text : "");
     if (advice->predicted_bytes >= 0)
         buf_format(out, "      predicted: lands at %s\n", size_text(lands, (uint64_t)advice->predicted_bytes));
     if (advice->is_partial)

@@ -6,11 +6,11 @@
 import { get, isAbort, Problem } from '../../lib/api.js';
 import { el } from '../../lib/dom.js';
 import { bytes, visible } from '../../lib/format.js';
+import { predictedFit } from '../../lib/predicted.js';
 import { explained } from '../../widgets/explain.js';
 
 /* What is predicted is of the device's own memory. */
 const SPACE = 0;
-const ENDS = { yes: ', fits', perhaps: ', may fit', no: ', not enough alone', unknown: '' };
 
 /* Where nobody knows what there is, nothing has to be changed. */
 const bestOf = ({ fits, best, advice }) => (fits === 'unknown' ? null : (advice[best] ?? null));
@@ -18,6 +18,7 @@ const bestOf = ({ fits, best, advice }) => (fits === 'unknown' ? null : (advice[
 function nodesOf(verdict, { context, program }, told) {
   const { place } = program;
   const best = (program.advice = bestOf(verdict));
+  const words = best ? predictedFit(best) : '';
   const { cause } = verdict;
   const isTold = cause.kind === 'unknown' || told.toLowerCase().includes(cause.words.toLowerCase());
   const all = context.link(place.session, { tool: 'oom', module: place.module, capacity: context.route.capacity });
@@ -42,7 +43,7 @@ function nodesOf(verdict, { context, program }, told) {
             `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`,
             'strong',
           ),
-      `${ENDS[best.fits]} (${best.confidence}). `,
+      `${words && ', '}${words} (${best.confidence}). `,
     ],
     verdict.advice.length ? el('a', { href: all }, best ? 'All advice' : 'Advice') : null,
   ];

@@ -6,6 +6,7 @@
 import { get, Problem } from '../../lib/api.js';
 import { button, el, fill, loadStyle, name } from '../../lib/dom.js';
 import { cutMiddle, visible } from '../../lib/format.js';
+import { predictedFit } from '../../lib/predicted.js';
 import { uploadedName } from '../../lib/uploads.js';
 import { evidenceLinks } from '../../widgets/evidence.js';
 import { createMenu } from '../../widgets/menu.js';
@@ -274,7 +275,7 @@ function drawFinding({ finding, core, advice, figures: { links } }) {
   const best = core && (core.advice[core.best] ?? null);
   finding.hidden = !best;
   if (!best) return;
-  const ends = { yes: ', fits', perhaps: ', may fit', no: ', not enough alone', unknown: '' }[best.fits];
+  const words = predictedFit(best);
   fill(
     finding,
     el('span', { 'aria-hidden': 'true' }, '▶ '),
@@ -282,7 +283,7 @@ function drawFinding({ finding, core, advice, figures: { links } }) {
     best.lands_at_bytes == null
       ? landless(best, links)
       : [': ', best.confidence === 'bound' ? '≥ ' : '', links.figure(best.lands_at_bytes, best.evidence.lands_at)],
-    `${ends} (${best.confidence}). `,
+    `${words && ', '}${words} (${best.confidence}). `,
     button('link-button', advice.focus, 'How'),
   );
 }
