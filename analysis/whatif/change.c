@@ -125,15 +125,35 @@ bool change_read(struct str text, struct change *out, struct err *err)
     return value_read(out, value) || change_refuse(out, err);
 }
 
+/* What layers compute again may take more at once than what they kept. By how much then depends on the order in which
+ * the compiler runs them, and on what it rematerializes itself: that is no figure. */
+static bool is_raised(struct variant *variant, const struct change *change, int64_t before_bytes, struct err *err)
+{
+    struct variant_sums sums;
+    variant_measure(variant, &sums, NULL);
+    if (sums.total_bytes <= before_bytes)
+        return false;
+    err_set(err, ERR_argument, ERR_NO_OFFSET,
+            "checkpoint=%.*s: what the layers compute again seems to take more at one time than what they keep; what "
+            "the compiler makes of that is not known, --confirm asks it",
+            (int)change->glob.length, change->glob.data);
+    return true;
+}
+
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
+    struct variant_sums before;
     struct change_result result = {.reason = "", .call = ""};
     struct err ignored = ERR_INIT;
     *out = (struct change_result){.reason = "", .call = call_text(variant, change)};
+    if (change->kind == CHANGE_CHECKPOINT)
+        variant_measure(variant, &before, NULL);
     if (!kinds[change->kind].apply(variant, change, out, err))
         return false;
     if (variant->without_remat != NULL && !kinds[change->kind].apply(variant->without_remat, change, &result, &ignored))
         variant->without_remat = NULL;
+    if (change->kind == CHANGE_CHECKPOINT && is_raised(variant, change, before.total_bytes, err))
+        return false;
     if (out->is_doubtful && (variant->without_remat == NULL || result.is_doubtful)) {
         out->confidence = CHANGE_GUESS;
         out->reason = "Which of the layers keeps what is not known: values are kept that other layers read than those "
