@@ -8,7 +8,6 @@
 #include "base/sum.h"
 #include "read/hlo/shape.h"
 #include "whatif/marginal.h"
-#include "whatif/rows_apart.h"
 
 #include <stdlib.h>
 
@@ -148,8 +147,8 @@ void advice_find_unstable_sort(struct advice *advice)
 
 /* ---- parts ---- */
 
-/* Parts that are enough for what is small beside the rest; fewer than so many rows are no rows to be worked on. */
-enum { PARTS = 32, ROWS_MIN = 64, EXAMPLES_AT_ONCE = 8 };
+/* Fewer rows are none to be worked on part by part. */
+enum { ROWS_MIN = 64, EXAMPLES_AT_ONCE = 8 };
 
 /* All rows, of any moment, that would be of one part at a time with `whole`: what takes its place at the next peak is
  * mostly another of them. */
@@ -224,7 +223,7 @@ static bool has_rank(const struct advice *advice, const struct plan_row *row, ui
     return shape_array_read(advice->facts->parts->plan->shapes[row->buffer_at], &shape) && shape.rank >= rank;
 }
 
-static struct verdict_advice *parts_add(struct advice *advice, const struct cause_arrays *whole, int64_t at_once,
+struct verdict_advice *advice_parts_add(struct advice *advice, const struct cause_arrays *whole, int64_t at_once,
                                         struct verdict_advice item)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -252,119 +251,22 @@ static void equal_arrays_find(struct advice *advice)
     for (uint32_t i = 0; i < whole.count; i++)
         if (is_made_by_loop(advice, &facts->space->rows[whole.rows[i]]))
             return;
-    int64_t rows = whole.slices / PARTS;
+    int64_t rows = whole.slices / ADVICE_PARTS;
     const struct cause_arrays all = with_other_moments(advice, &whole, is_as_large);
     if (!advice_saving_set(advice, &all, rows, whole.slices, &item))
         return;
-    parts_add(advice, &whole, rows, item);
-}
-
-/* ---- rows of a dimension that all of it has ---- */
-
-/* Of a training step it is microbatches where there are few: what the batch's advice says. A prediction has none. */
-enum { ROWS_APART_MIN = 8, ROWS_TRAINED_MIN = 256, ROWS_PERCENT = 60, CLASSES_TRIED = 4 };
-
-struct rowed {
-    uint32_t class;
-    int64_t bytes; /* live at the peak with such a dimension */
-};
-
-static int by_rowed(const void *left, const void *right)
-{
-    const struct rowed *a = left, *b = right;
-    return ORDER(b->bytes, a->bytes) ?: ORDER(a->class, b->class);
-}
-
-/* The dimensions of an array of the plan; NULL: it has none that are known, or lives for the whole program. */
-static const struct leaf *leaf_of(const struct variant *variant, const struct variant_row *row)
-{
-    bool is_known = !row->is_indefinite && row->leaf != HLO_NONE && row->plan_row != PLAN_NONE;
-    return is_known ? &variant->dimensions.leaves.items[row->leaf] : NULL;
-}
-
-/* Classes of dimensions by what has them at the peak, the most first. */
-static struct rowed *rowed_find(const struct advice *advice, uint32_t *count)
-{
-    const struct variant *variant = &advice->start;
-    const struct dimensions *dimensions = &variant->dimensions;
-    struct arena *arena = advice->facts->arena;
-    int64_t *bytes = arena_array(arena, int64_t, (size_t)dimensions->leaves.dimension_count + 1);
-    struct rowed *rowed = arena_array(arena, struct rowed, (size_t)dimensions->leaves.dimension_count + 1);
-    for (uint32_t i = 0; i < variant->row_count; i++) {
-        const struct variant_row *row = &variant->rows[i];
-        const struct leaf *leaf = leaf_of(variant, row);
-        if (leaf == NULL ||
-            !plan_row_is_alive(&advice->facts->space->rows[row->plan_row], advice->facts->space->peak_step))
-            continue;
-        for (uint32_t k = 0; k < leaf->rank; k++) {
-            uint32_t class = dimensions_class(dimensions, leaf->first + k);
-            if (dimensions->leaves.sizes[class] >= ROWS_APART_MIN)
-                bytes[class] = sum_add(bytes[class], row->bytes);
-        }
-    }
-    *count = 0;
-    for (uint32_t i = 0; i < dimensions->leaves.dimension_count; i++)
-        if (bytes[i] >= advice->facts->space->peak_bytes / 100 * ROWS_PERCENT && bytes[i] > 0)
-            rowed[(*count)++] = (struct rowed){i, bytes[i]};
-    qsort(rowed, *count, sizeof(*rowed), by_rowed);
-    return rowed;
-}
-
-/* Everything that has rows of the class, at any moment; of these the largest at the peak is named. */
-static struct cause_arrays rows_of_class(const struct advice *advice, uint32_t class)
-{
-    const struct variant *variant = &advice->start;
-    const struct plan_space *space = advice->facts->space;
-    struct cause_arrays all = {.slices = variant->dimensions.leaves.sizes[class]};
-    all.rows = arena_array(advice->facts->arena, uint32_t, (size_t)space->row_count + 1);
-    for (uint32_t i = 0; i < variant->row_count; i++) {
-        const struct variant_row *row = &variant->rows[i];
-        const struct leaf *leaf = leaf_of(variant, row);
-        if (leaf == NULL || !rows_apart_has(&variant->dimensions, leaf, class, NULL))
-            continue;
-        const struct plan_row *plan_row = &space->rows[row->plan_row];
-        all.rows[all.count++] = row->plan_row;
-        if (plan_row_is_alive(plan_row, space->peak_step) && (all.said == NULL || plan_row->bytes > all.said->bytes))
-            all.said = plan_row;
-    }
-    return all;
-}
-
-/* Does a smaller change leave room? */
-static bool is_enough(struct advice *advice, const char *change)
-{
-    enum { FULL_PERCENT = 75 }; /* a prediction of a checkpoint may be off by a quarter */
-    int64_t limit = advice->facts->limit_bytes, lands = advice->has_backward ? advice_lands(advice, change) : -1;
-    return limit >= 0 && lands >= 0 && lands <= limit / 100 * FULL_PERCENT;
-}
-
-/* Of programs whose arrays are not of one size, but have one dimension whose rows nothing mixes. */
-static void rows_apart_find(struct advice *advice)
-{
-    const struct verdict_facts *facts = advice->facts;
-    uint32_t count;
-    const struct rowed *rowed = rowed_find(advice, &count);
-    for (uint32_t i = 0; i < count && i < CLASSES_TRIED; i++) {
-        int64_t rows = advice->start.dimensions.leaves.sizes[rowed[i].class], at_once = rows > PARTS ? rows / PARTS : 1;
-        if (rows < (advice->has_backward ? ROWS_TRAINED_MIN : ROWS_APART_MIN) ||
-            !rows_apart_hold(&advice->start.dimensions, rowed[i].class, facts->arena))
-            continue;
-        const struct cause_arrays all = rows_of_class(advice, rowed[i].class);
-        struct verdict_advice item = {
-            .reason = "At most this much: nothing that was compiled computes one row from another, but what is summed "
-                      "over them, and what the parts are computed from, stays whole."};
-        if (all.said == NULL || !advice_saving_set(advice, &all, at_once, rows, &item))
-            continue;
-        parts_add(advice, &all, at_once, item)->is_of_cause &= !is_enough(advice, "checkpoint=*");
-        return;
-    }
+    advice_parts_add(advice, &whole, rows, item);
 }
 
 void advice_find_parts(struct advice *advice)
 {
-    if (is_cause(advice, VERDICT_CAUSE_SAVED_ACTIVATIONS) || is_cause(advice, VERDICT_CAUSE_WORKSPACE))
-        rows_apart_find(advice);
-    else if (is_cause(advice, VERDICT_CAUSE_EQUAL_ARRAYS) || is_cause(advice, VERDICT_CAUSE_ONE_BUFFER))
+    bool is_of_one_size = is_cause(advice, VERDICT_CAUSE_EQUAL_ARRAYS) || is_cause(advice, VERDICT_CAUSE_ONE_BUFFER);
+    bool is_of_rows = is_cause(advice, VERDICT_CAUSE_SAVED_ACTIVATIONS) || is_cause(advice, VERDICT_CAUSE_WORKSPACE);
+    if ((is_of_one_size || is_of_rows) && advice_pairs_find(advice))
+        return;
+    if (is_of_rows)
+        advice_rows_find(advice);
+    else if (is_of_one_size)
         equal_arrays_find(advice);
 }
 

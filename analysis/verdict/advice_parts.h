@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * advice_parts.h: what need not be whole at any time, as advice: for advice_parts.c and advice_blocks.c. */
+ * advice_parts.h: what need not be whole at any time, as advice: for advice_parts.c, advice_rows.c
+ * and advice_blocks.c. */
 #pragma once
 
 #include "verdict/advice.h"
@@ -11,3 +12,12 @@ bool advice_saving_set(const struct advice *advice, const struct cause_arrays *a
                        struct verdict_advice *item);
 /* Adds it as what takes the cause away; what does not suffice does not stand before what does. */
 struct verdict_advice *advice_add_of_cause(struct advice *advice, struct verdict_advice item);
+
+enum { ADVICE_PARTS = 32 }; /* enough for what is small beside the rest */
+/* "Work on 8 of the 256 rows of f32[256,1024] at a time", with `whole` as what is named. */
+struct verdict_advice *advice_parts_add(struct advice *advice, const struct cause_arrays *whole, int64_t at_once,
+                                        struct verdict_advice item);
+/* Where the rows of most of the program are worked on one by one (advice_rows.c). */
+void advice_rows_find(struct advice *advice);
+/* Where those of arrays of all pairs are, such as distances; false: they are not. */
+bool advice_pairs_find(struct advice *advice);

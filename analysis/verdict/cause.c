@@ -148,7 +148,8 @@ static void of_plan(const struct verdict_facts *facts)
             main = (enum category)i;
     int64_t bytes = space->category_bytes[main];
     bool is_said = pattern != NULL && (pattern->bytes >= bytes || (is_vague(main) && pattern->bytes >= bytes / 2));
-    if (cause_arrays_make(facts, is_vague(main) && !is_said, bytes))
+    bool is_padded = is_said && is_vague(main) && pattern->kind == PATTERN_PADDING;
+    if (cause_arrays_make(facts, is_vague(main) && !is_said, is_padded, bytes))
         return;
     const struct plan_pattern *replicated = is_said ? NULL : replicated_of(space, main);
     if (replicated != NULL) {

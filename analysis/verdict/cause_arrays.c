@@ -160,26 +160,25 @@ static bool is_stacked(const struct verdict_facts *facts, const struct plan_row 
     return elements > 0 && shape_array_elements(&whole) / whole.dimensions[0] == elements;
 }
 
-/* The largest array that a loop writes a slice of in each iteration and does not read; it began empty. None with a
- * backward pass that reads it. */
+/* The largest array that a loop writes a slice of in each iteration and does not read, and those that have as many
+ * slices; they began empty. None with a backward pass that reads it. */
 static struct cause_arrays stacked_find(const struct verdict_facts *facts)
 {
     const struct plan_space *space = facts->space;
     struct cause_arrays found = {.said = NULL};
-    uint32_t largest_at = PLAN_NONE;
+    int64_t largest_bytes = 0, slices, most = 0;
     if (facts->parts->plan->graph == NULL)
         return found;
-    for (uint32_t i = 0; i < space->row_count; i++) {
-        int64_t slices;
-        if (!is_alive(facts, &space->rows[i]) || !holds(facts, space->rows[i].bytes, MUCH_PERCENT) ||
-            (largest_at != PLAN_NONE && space->rows[largest_at].bytes >= space->rows[i].bytes) ||
-            !is_stacked(facts, &space->rows[i], &slices))
-            continue;
-        largest_at = i;
-        found.slices = slices;
-    }
-    if (largest_at != PLAN_NONE)
-        take(facts, &found, largest_at);
+    for (uint32_t i = 0; i < space->row_count; i++)
+        if (is_alive(facts, &space->rows[i]) && holds(facts, space->rows[i].bytes, MUCH_PERCENT) &&
+            space->rows[i].bytes > largest_bytes && is_stacked(facts, &space->rows[i], &slices)) {
+            largest_bytes = space->rows[i].bytes;
+            most = slices;
+        }
+    for (uint32_t i = 0; most > 0 && i < space->row_count; i++)
+        if (is_alive(facts, &space->rows[i]) && is_stacked(facts, &space->rows[i], &slices) && slices == most)
+            take(facts, &found, i);
+    found.slices = most;
     return found;
 }
 
@@ -440,7 +439,7 @@ static bool scan_inputs_make(const struct verdict_facts *facts)
     return arrays_set(facts, VERDICT_CAUSE_SCAN_INPUTS, &arrays, sentence_of(facts, what, &arrays));
 }
 
-bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t bytes)
+bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, bool is_padded, int64_t bytes)
 {
     struct arena *arena = facts->arena;
     if (scan_inputs_make(facts))
@@ -451,6 +450,11 @@ bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t
         return arrays_set(facts, VERDICT_CAUSE_TABLE_GRADIENTS, &table,
                           sentence_of(facts, arena_format(arena, "Dense gradients of %s", name), &table));
     }
+    const struct cause_arrays stacked = stacked_find(facts);
+    const char *of_scan = arena_format(arena, "What a scan stacks in its %lld iterations", (long long)stacked.slices);
+    /* That it is padded says less. */
+    if (is_padded && holds(facts, stacked.bytes, MOST_PERCENT))
+        return arrays_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, &stacked, sentence_of(facts, of_scan, &stacked));
     if (!is_vague)
         return false;
     const struct cause_arrays examples = examples_find(facts);
@@ -463,11 +467,8 @@ bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t
                                         gradients.count == 1 ? "A stack" : "Stacks", (long long)gradients.slices);
         return arrays_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, &gradients, sentence_of(facts, what, &gradients));
     }
-    const struct cause_arrays stacked = stacked_find(facts);
-    if (stacked.count > 0 && stacked.bytes >= bytes / 2) {
-        const char *what = arena_format(arena, "What a scan stacks in its %lld iterations", (long long)stacked.slices);
-        return arrays_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, &stacked, sentence_of(facts, what, &stacked));
-    }
+    if (stacked.count > 0 && stacked.bytes >= bytes / 2)
+        return arrays_set(facts, VERDICT_CAUSE_SCAN_OUTPUTS, &stacked, sentence_of(facts, of_scan, &stacked));
     const struct cause_arrays equal = cause_arrays_equal(facts);
     return equal.count > 1 && arrays_set(facts, VERDICT_CAUSE_EQUAL_ARRAYS, &equal, equal_sentence(facts, &equal));
 }

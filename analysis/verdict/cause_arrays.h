@@ -26,8 +26,8 @@ struct cause_arrays cause_arrays_of_sorts(const struct verdict_facts *facts);
 
 /* Says as the cause, which keeps them, that a table's gradients hold most; or, where the category that holds most is
  * vague, per-example gradients, what a scan stacks, or at least two arrays of one size. False: none of these.
- * `bytes`: held by what would be said otherwise. */
-bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, int64_t bytes);
+ * `is_padded`: padding of what says little would be said otherwise; `bytes`: held by what would be said otherwise. */
+bool cause_arrays_make(const struct verdict_facts *facts, bool is_vague, bool is_padded, int64_t bytes);
 
 /* " 10.49 GiB are replay['frame'], copied into the layout {2,1,0} from {0,2,1}, which is read at prog.py:38.": of the
  * largest copy of an argument that is live at the peak; "" where it was not made for its layout. In the arena. */
