@@ -38,6 +38,10 @@ static const char *const failed[] = {
 #define FAILED(word) word,
 #include "read/oom/lack.def"
 };
+static const char *const compares[] = {
+#define COMPARES(words) words,
+#include "read/oom/lack.def"
+};
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 /* Goes behind `word` at clean byte `*at`, in letters of either case, with '_' and '-' between them. */
@@ -141,6 +145,12 @@ bool oom_lack_read(const struct oom_text *text, size_t at, size_t *end)
     return allocation_take(text, end);
 }
 
+bool oom_lack_compares(const struct oom_text *text, size_t at, size_t *end)
+{
+    *end = at;
+    return is_begin(text, at) && any_take(text, end, compares, COUNT(compares));
+}
+
 /* "outof" before "memory" and each other word that may follow it. */
 static size_t scarce_signs(struct arena *arena, const char **signs, const char *const *words, size_t count)
 {
@@ -157,8 +167,13 @@ size_t oom_lack_signs(struct arena *arena, const char **signs)
 #define LACK(words) words,
 #define REFUSED(words) words "alloc",
 #include "read/oom/lack.def"
-        "allocfail", "allocationfail", "allocatefail", "memfail",  "memoryfail", ")failed",
-        "tomalloc",  "otmalloc",       "ntmalloc",     "tomapmem", "togetmem",   "toreservemem"};
+        "allocfail",    "allocationfail", "allocatefail",  "memfail",    "memoryfail", ")failed",    "butonly",
+        "buthas",       "buthave",        "butgot",        "butthe",     "butyou",     "butgpu",     "butdev",
+        "butav",        "butfree",        "onlyhas",       "onlyhave",   "whileonly",  "andonly",    "exceedsthe",
+        "exceedsav",    "exceedsfr",      "exceedsgpu",    "exceedsdev", "exceedsto",  "exceedsmem", "exceedsph",
+        "exceedingthe", "islargerthan",   "isgreaterthan", "ismorethan", "biggerthan", "islessthan", "islowerthan",
+        "smallerthan",  "butit",          "tomalloc",      "otmalloc",   "ntmalloc",   "tomapmem",   "togetmem",
+        "toreservemem"};
     _Static_assert(COUNT(others) + COUNT(scarce) * (COUNT(nouns) + COUNT(middles)) <= OOM_LACK_SIGNS, "room");
     memcpy(signs, others, sizeof(others));
     size_t count = COUNT(others);
@@ -168,8 +183,8 @@ size_t oom_lack_signs(struct arena *arena, const char **signs)
 
 void oom_lack_firsts(bool firsts[256])
 {
-    static const char *const *const lists[] = {lacks, scarce, refused, allocations};
-    static const size_t counts[] = {COUNT(lacks), COUNT(scarce), COUNT(refused), COUNT(allocations)};
+    static const char *const *const lists[] = {lacks, scarce, refused, allocations, compares};
+    static const size_t counts[] = {COUNT(lacks), COUNT(scarce), COUNT(refused), COUNT(allocations), COUNT(compares)};
     for (size_t i = 0; i < COUNT(lists); i++)
         for (size_t j = 0; j < counts[i]; j++) {
             firsts[(unsigned char)lists[i][j][0]] = true;

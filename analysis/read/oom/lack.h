@@ -8,6 +8,9 @@
 /* Do such words begin at clean byte `at`? *end is set behind them. */
 bool oom_lack_read(const struct oom_text *text, size_t at, size_t *end);
 
+/* Do words begin there that compare one size with another? */
+bool oom_lack_compares(const struct oom_text *text, size_t at, size_t *end);
+
 enum { OOM_LACK_SIGNS = 512 };
 /* Words in small letters, one of which stands in every text that is read, once white space and '_' are left out: writes
  * at most OOM_LACK_SIGNS, which `arena` owns, and returns how many. A '-' within them hides one from the search, which

@@ -9,6 +9,7 @@
 #include "read/oom/patterns.h"
 #include "read/oom/prefix.h"
 #include "read/oom/read.h"
+#include "read/oom/sizes.h"
 #include "read/oom/status.h"
 
 #include <ctype.h>
@@ -176,12 +177,42 @@ static bool is_all_said(struct str before, struct str behind)
            memchr(behind.data, ',', behind.length) == NULL;
 }
 
-static bool is_of_error(const struct oom_text *text, size_t at, struct str line)
+/* "Not enough GPU memory to match 32768 features.": a sentence that begins with the lack, and goes on about no lack in
+ * general. */
+static bool is_sentence(const struct oom_text *text, size_t end, struct str before, struct str behind)
+{
+    static const char *const begins[] = {"Not enough", "not enough", "Insufficient", "insufficient", "No enough"};
+    static const char *const general[] = {"is",        "are",   "was",     "were",     "can",       "will", "error",
+                                          "exception", "issue", "problem", "handling", "condition", "?"};
+    size_t from = end;
+    bool has_begin = false;
+    for (size_t i = 0; i < COUNT(begins); i++)
+        has_begin =
+            has_begin || (behind.length > strlen(begins[i]) && memcmp(behind.data, begins[i], strlen(begins[i])) == 0);
+    for (size_t i = 0; i < COUNT(general); i++)
+        if (oom_cursor_take(text, &from, general[i]))
+            return false;
+    bool is_first = before.length == 0 || (before.length > 1 && before.data[before.length - 1] == ' ' &&
+                                           strchr(":]>*-", before.data[before.length - 2]) != NULL);
+    return has_begin && is_first && behind.length > 0 && strchr(".!", behind.data[behind.length - 1]) != NULL;
+}
+
+/* Is one of the sizes of a line more than there is, of memory? */
+static bool is_compared(const struct oom_text *text, size_t line_end, struct str line)
+{
+    static const char *const of_memory[] = {"emory", "EMORY", "VRAM", "vram", "RAM", "HBM"};
+    static const char *const of_others[] = {"disk", "Disk", "/dev/sd", "storage", "length", "tokens", "upload", "file"};
+    return has_word(line, of_memory, COUNT(of_memory)) && !has_word(line, of_others, COUNT(of_others)) &&
+           oom_sizes_exceed(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end);
+}
+
+static bool is_of_error(const struct oom_text *text, size_t at, size_t end, struct str line)
 {
     struct str before, behind;
     line_part(line, text->raw + text->raw_of[at], &before, &behind);
     if (line.length == 0 || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
-        has_word(line, codes, COUNT(codes)) || !(has_word(line, marks, COUNT(marks)) || is_all_said(before, behind)))
+        has_word(line, codes, COUNT(codes)) ||
+        !(has_word(line, marks, COUNT(marks)) || is_all_said(before, behind) || is_sentence(text, end, before, behind)))
         return false;
     return is_behind_head(before) || (!has_word(line, signs, COUNT(signs)) && !has_word(line, advices, COUNT(advices)));
 }
@@ -239,99 +270,6 @@ static bool is_of_status(const struct oom_text *text, struct str line, const str
                            behind.length == 0 || strchr("(:).;", behind.data[0]) != NULL || is_before_call(behind);
 }
 
-/* "size = 0xc0fb4000" in [from, to). */
-static bool hexadecimal_find(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figure)
-{
-    size_t at = from;
-    if (!oom_cursor_find(text, &at, "size=", to > from ? to - from : 0) || at >= to ||
-        !oom_cursor_take_amount(text, &at, 'x', figure))
-        return false;
-    return figure->is_known && at <= to && figure->value >= 1024;
-}
-
-/* Words without white space at a size that say what it is of; OOM_FIGURE_COUNT: neither asked for, nor free, nor all
- * that there is. */
-static const struct size_word {
-    const char *word;
-    enum oom_figure_at figure;
-    bool is_before;
-} size_words[] = {
-    {"available", OOM_free_bytes, true},
-    {"free", OOM_free_bytes, true},
-    {"have", OOM_free_bytes, true},
-    {"only", OOM_free_bytes, true},
-    {"remaining", OOM_free_bytes, true},
-    {"freememory", OOM_free_bytes, true},
-    {"availablememory", OOM_free_bytes, true},
-    {"available", OOM_free_bytes, false},
-    {"free", OOM_free_bytes, false},
-    {"isavailable", OOM_free_bytes, false},
-    {"isfree", OOM_free_bytes, false},
-    {"remaining", OOM_free_bytes, false},
-    {"left", OOM_free_bytes, false},
-    {"limit", OOM_capacity_bytes, true},
-    {"capacity", OOM_capacity_bytes, true},
-    {"totalmemory", OOM_capacity_bytes, true},
-    {"total", OOM_capacity_bytes, false},
-    {"limit", OOM_capacity_bytes, false},
-    {"capacity", OOM_capacity_bytes, false},
-    {"intotal", OOM_capacity_bytes, false},
-    {"used", OOM_FIGURE_COUNT, true},
-    {"used", OOM_FIGURE_COUNT, false},
-    {"inuse", OOM_FIGURE_COUNT, false},
-    {"inuse", OOM_FIGURE_COUNT, true},
-    {"alreadyallocated", OOM_FIGURE_COUNT, false},
-};
-
-static bool is_small_word(const struct oom_text *text, size_t at, const char *word)
-{
-    for (; *word != '\0'; word++, at++)
-        if (at >= text->length || tolower((unsigned char)text->bytes[at]) != *word)
-            return false;
-    return true;
-}
-
-/* What the size in [at, end) is of, by the words beside it. */
-static enum oom_figure_at size_of(const struct oom_text *text, size_t at, size_t end)
-{
-    size_t before = at;
-    while (before > 0 && strchr(":=(", text->bytes[before - 1]) != NULL && text->bytes[before - 1] != '\0')
-        before--;
-    while (end < text->length && strchr("()", text->bytes[end]) != NULL && text->bytes[end] != '\0')
-        end++;
-    for (size_t i = 0; i < COUNT(size_words); i++) {
-        size_t length = strlen(size_words[i].word);
-        if (size_words[i].is_before && before >= length && is_small_word(text, before - length, size_words[i].word))
-            return size_words[i].figure;
-        if (!size_words[i].is_before && is_small_word(text, end, size_words[i].word) &&
-            !is_small_word(text, end + length, "memory"))
-            return size_words[i].figure;
-    }
-    return OOM_needed_bytes;
-}
-
-/* The sizes with a unit in [from, to), and numbers of bytes of five digits and more: of each kind the first. */
-static void sizes_find(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figures)
-{
-    if (hexadecimal_find(text, from, to, &figures[OOM_needed_bytes]))
-        return;
-    for (size_t at = from; at < to; at++) {
-        struct oom_figure found;
-        size_t end = at;
-        bool is_begin = isdigit((unsigned char)text->bytes[at]) &&
-                        (at == 0 || !(isalnum((unsigned char)text->bytes[at - 1]) &&
-                                      text->raw_of[at] == text->raw_of[at - 1] + 1)) &&
-                        (at == 0 || strchr("._-:/0123456789", text->bytes[at - 1]) == NULL ||
-                         text->raw_of[at] > text->raw_of[at - 1] + 1);
-        if (!is_begin || !oom_cursor_take_size(text, &end, &found) || !found.is_known || end > to || found.value < 1024)
-            continue;
-        enum oom_figure_at figure = size_of(text, at, end);
-        if (figure < OOM_FIGURE_COUNT && !figures[figure].is_known)
-            figures[figure] = found;
-        at = end - 1;
-    }
-}
-
 static enum oom_memory memory_of(struct str line)
 {
     if (has_word(line, of_host, COUNT(of_host)))
@@ -341,6 +279,31 @@ static enum oom_memory memory_of(struct str line)
     if (has_word(line, of_device, COUNT(of_device)))
         return OOM_MEMORY_device;
     return has_word(line, of_ram, COUNT(of_ram)) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
+}
+
+/* What the line says, else one of those beside it, the nearest first. */
+static enum oom_memory memory_around(const struct oom_text *text, struct str line)
+{
+    enum { LINES = 2, LONGEST = 200 };
+    enum oom_memory memory = memory_of(line);
+    size_t begin = (size_t)(line.data - text->raw), end = begin + line.length;
+    for (size_t i = 0; i < LINES && memory == OOM_MEMORY_not_known; i++) {
+        size_t from = end, to;
+        while (from < text->raw_length && text->raw[from] != '\n')
+            from++;
+        for (to = from = from < text->raw_length ? from + 1 : from; to < text->raw_length && text->raw[to] != '\n';)
+            to++;
+        end = to;
+        if (to - from < LONGEST)
+            memory = memory_of((struct str){text->raw + from, to - from});
+        while (begin > 0 && text->raw[begin - 1] != '\n')
+            begin--;
+        for (to = begin = begin > 0 ? begin - 1 : 0; begin > 0 && text->raw[begin - 1] != '\n';)
+            begin--;
+        if (memory == OOM_MEMORY_not_known && to - begin < LONGEST)
+            memory = memory_of((struct str){text->raw + begin, to - begin});
+    }
+    return memory;
 }
 
 /* Whose words these are, though nothing else of its sentence stands there. */
@@ -371,25 +334,12 @@ static enum oom_family family_with(enum oom_family named, enum oom_family of_sta
     return of_status;
 }
 
-/* What the lines behind the sentence say of its sizes. Returns where to go on. */
-static size_t beside_read(struct oom_reader *reader, size_t at)
-{
-    struct oom_figure figures[OOM_FIGURE_COUNT], *kept = reader->draft.failure.figures;
-    size_t end = at;
-    oom_pattern_figures(&reader->text, &end, OOM_LINE_beside, figures);
-    if (!figures[OOM_needed_bytes].is_known)
-        return at;
-    kept[OOM_needed_bytes] = figures[OOM_needed_bytes];
-    kept[OOM_free_bytes] = figures[OOM_free_bytes];
-    return end > at ? end : at;
-}
-
 static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, size_t line_end, struct str line,
                            const struct oom_status *status)
 {
     const struct oom_text *text = &reader->text;
     enum oom_family family = family_of(line);
-    enum oom_memory memory = memory_of(line);
+    enum oom_memory memory = family == OOM_FAMILY_unknown_runtime ? memory_around(text, line) : memory_of(line);
     if (status != NULL) {
         family = family_with(family, status->family);
         memory = status->memory != OOM_MEMORY_not_known ? status->memory : memory;
@@ -397,9 +347,7 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
     bool is_known = family != OOM_FAMILY_unknown_runtime;
     const char *form = status != NULL && family == status->family ? status->form : is_known ? "bare" : "line";
     struct oom_failure *failure = oom_draft_begin(reader, family, form, at, end);
-    sizes_find(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, failure->figures);
-    if (!failure->figures[OOM_needed_bytes].is_known)
-        line_end = beside_read(reader, line_end);
+    line_end = oom_sizes_read(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, failure->figures);
     bool is_other = family == OOM_FAMILY_other || !is_known;
     if ((is_other || memory == OOM_MEMORY_host) && space_of(memory) != NULL)
         failure->memory_space.text = str_of(space_of(memory));
@@ -447,7 +395,8 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
     bool is_begin = raw == 0 || !(isalnum((unsigned char)text->raw[raw - 1]) || text->raw[raw - 1] == '_');
     bool has_status = is_begin && oom_status_begins((struct str){text->raw + raw, text->raw_length - raw});
     bool has_lack = oom_lack_read(text, at, &end);
-    if (!has_status && !has_lack)
+    bool compares = !has_lack && oom_lack_compares(text, at, &end);
+    if (!has_status && !has_lack && !compares)
         return 0;
     struct str line = line_of(text, at, &line_end);
     if (line.data > text->raw + raw) /* a bar of the frame */
@@ -455,7 +404,8 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
     uint64_t line_at = text->raw_at + (uint64_t)(line.data - text->raw);
     has_status = has_status && oom_status_read(line, (size_t)(text->raw + raw - line.data), &status) &&
                  is_of_status(text, line, &status);
-    has_lack = has_lack && is_of_error(text, at, line) && !is_of_broken_context(reader, at, line);
+    has_lack = (has_lack || (compares && is_compared(text, line_end, line))) && is_of_error(text, at, end, line) &&
+               !is_of_broken_context(reader, at, line);
     if (has_status && end == at)
         end = oom_text_at(text, raw + status.word.length);
     if ((!has_status && !has_lack) || reader->tail_at > line_at || oom_read_head_within(reader, at + 1, HEAD_WITHIN))
