@@ -51,6 +51,8 @@ bool remedy_metal_buffer(const struct advice *advice, struct verdict_advice *ite
 bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_start(const struct advice *advice, struct verdict_advice *item);
+bool remedy_vllm_others(const struct advice *advice, struct verdict_advice *item);
+bool remedy_weights(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_split(const struct advice *advice, struct verdict_advice *item);
 bool remedy_cache_halved(const struct advice *advice, struct verdict_advice *item);
 bool remedy_tgi_tokens(const struct advice *advice, struct verdict_advice *item);

@@ -78,7 +78,33 @@ bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
-/* The share that is free, in whole per cent. */
+/* Where the weights leave nothing for the cache, no other share of the device helps. */
+bool remedy_weights(const struct advice *advice, struct verdict_advice *item)
+{
+    (void)advice;
+    item->is_of_cause = true;
+    return true;
+}
+
+/* No server works in less of a device than this, in whole per cent. */
+enum { LEAST_SHARE = 25, MOST_OF_OTHERS = 50 };
+
+/* The share that is free, in whole per cent; -1: not known. */
+static int64_t free_percent(const struct advice *advice)
+{
+    int64_t capacity = facts_figure(advice->facts, OOM_capacity_bytes),
+            left = facts_figure(advice->facts, OOM_free_bytes);
+    return capacity < 100 || left < 0 ? -1 : left / (capacity / 100);
+}
+
+/* vLLM was just started: what is taken is other processes', and where that is most of the device, it is the cause. */
+bool remedy_vllm_others(const struct advice *advice, struct verdict_advice *item)
+{
+    int64_t percent = free_percent(advice);
+    item->is_of_cause = percent >= 0 && percent < MOST_OF_OTHERS;
+    return remedy_others(advice, item);
+}
+
 bool remedy_vllm_start(const struct advice *advice, struct verdict_advice *item)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -86,9 +112,9 @@ bool remedy_vllm_start(const struct advice *advice, struct verdict_advice *item)
             wanted = facts_figure(facts, OOM_needed_bytes);
     if (capacity < 100 || left < 0 || wanted < left)
         return false;
-    int64_t percent = left / (capacity / 100);
+    int64_t percent = free_percent(advice);
     percent = percent > 99 ? 99 : percent;
-    if (percent == 0)
+    if (percent < LEAST_SHARE)
         return false;
     item->title =
         arena_format(facts->arena, "Let vLLM take no more than is free: %lld %% of the GPU", (long long)percent);

@@ -99,6 +99,11 @@ static enum oom_cause cause_of(const struct oom_failure *failure)
 /* A runtime's own limit is none of the host's memory. */
 static const char *host_line(const struct oom_failure *failure)
 {
+    if (failure->family == OOM_FAMILY_process &&
+        (oom_is_form(failure, "java_direct") || oom_is_form(failure, "java_classes")))
+        return "Java's own limit of memory beside its heap is reached; the host may have more memory.";
+    if (failure->family == OOM_FAMILY_process && oom_is_form(failure, "java_threads"))
+        return "The system refused a thread: its stack, or one more process.";
     if (failure->family == OOM_FAMILY_process && (oom_is_form(failure, "javascript") || oom_is_form(failure, "java")))
         return "The runtime's own limit is reached, which it sets for its heap; the host may have more memory.";
     if (oom_is_form(failure, "addresses"))

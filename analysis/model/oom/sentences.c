@@ -14,14 +14,27 @@ static const struct {
 
 /* ---- names ---- */
 
+static const struct {
+    enum oom_family family;
+    const char *form, *title, *heading;
+} of_forms[] = {
+#define TITLE(family, form, title, heading) {OOM_FAMILY_##family, form, title, heading},
+#include "read/oom/families.def"
+};
+
 static void titles_set(struct oom_meaning *meaning, struct arena *arena)
 {
     const struct oom_failure *failure = meaning->failure;
     const struct str space = failure->memory_space.text, code = failure->error_code.text;
     bool has_space = space.data != NULL && !str_equal(space, STR("hbm")) &&
                      failure->memory_class != oom_family_memory(failure->family);
+    const char *title = families[failure->family].title;
     meaning->heading = families[failure->family].heading;
-    const char *title = oom_is_form(failure, "evicted") ? "Eviction from a node" : families[failure->family].title;
+    for (size_t i = 0; i < sizeof(of_forms) / sizeof(of_forms[0]); i++)
+        if (failure->family == of_forms[i].family && oom_is_form(failure, of_forms[i].form)) {
+            title = of_forms[i].title;
+            meaning->heading = of_forms[i].heading;
+        }
     meaning->title = arena_format(arena, "%s%s%s%s%.*s%s", title, has_space ? " in " : "",
                                   has_space ? oom_space_name(failure, arena) : "", code.data != NULL ? " (" : "",
                                   (int)(code.data != NULL ? code.length : 0), code.data != NULL ? code.data : "",
@@ -343,17 +356,38 @@ static const char *advice_of(const struct oom_failure *failure)
     return NULL;
 }
 
+/* Which line says what it was doing. Of the path of a frame the end tells more. */
+static const char *by_line(const struct oom_failure *failure, struct arena *arena)
+{
+    enum { LONGEST = 100 };
+    struct str line = failure->activity_line.text;
+    const char *before = "", *behind = "";
+    if (line.data == NULL)
+        return "";
+    if (line.length > LONGEST && memcmp(line.data, "File", 4) == 0) {
+        size_t from = line.length - LONGEST;
+        while (from < line.length && ((unsigned char)line.data[from] & 0xc0) == 0x80)
+            from++;
+        line = (struct str){line.data + from, line.length - from};
+        before = "…";
+    } else if (line.length > LONGEST) {
+        line.length = str_cut(line, LONGEST);
+        behind = "…";
+    }
+    return arena_format(arena, ", by the line \"%s%.*s%s\"", before, (int)line.length, line.data, behind);
+}
+
 /* Whose program it is and what it was doing, as far as the lines around tell. */
 static const char *whose_of(const struct oom_failure *failure, struct arena *arena)
 {
     const char *program = oom_program_title(failure->program), *phrase = oom_activity_phrase(failure->activity);
     const char *library = oom_framework_title(failure->framework);
     if (phrase != NULL)
-        return arena_format(arena, "%s was %s.",
+        return arena_format(arena, "%s was %s%s.",
                             program != NULL   ? program
                             : library != NULL ? library
                                               : "The program",
-                            phrase);
+                            phrase, by_line(failure, arena));
     return program != NULL ? arena_format(arena, "The program is %s.", program) : NULL;
 }
 

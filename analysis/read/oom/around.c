@@ -8,7 +8,15 @@
 #include <string.h>
 
 /* How far lines count: a traceback before, the same behind where a program prints it last, a retraction soon after. */
-enum { BEFORE = 12 << 10, BEHIND = 6 << 10, OWN = 2 << 10, SOON = 1 << 10, ROOM = BEFORE + BEHIND };
+enum {
+    BEFORE = 12 << 10,
+    BEHIND = 6 << 10,
+    OWN = 2 << 10,
+    SOON = 1 << 10,
+    ROOM = BEFORE + BEHIND,
+    DIRECTLY = 3 << 10, /* without white space */
+    LONGEST_LINE = 400
+};
 
 struct row {
     int value;
@@ -62,13 +70,17 @@ static const struct row progresses[] = {
 
 struct lines {
     char bytes[ROOM + 1];
+    uint16_t raw_of[ROOM + 1]; /* for each of them: its place behind `at` */
     size_t length;
+    uint64_t at; /* in the input */
 };
+_Static_assert(ROOM <= UINT16_MAX, "a place has 16 bits");
 
 struct around {
     const struct source *source;
     char raw[ROOM];
     struct lines before, behind;
+    struct arena *arena;
     struct err *err;
 };
 
@@ -77,6 +89,7 @@ static void lines_read(struct around *around, uint64_t from, uint64_t to, struct
 {
     size_t size = to > from ? (size_t)(to - from) : 0, got = 0;
     lines->length = 0;
+    lines->at = from;
     while (got < size) {
         int64_t part = around->source->read(around->source->context, from + got, around->raw + got, size - got);
         if (part < 0)
@@ -95,16 +108,18 @@ static void lines_read(struct around *around, uint64_t from, uint64_t to, struct
         is_begin = c == '\n' || (is_begin && ((unsigned char)c <= ' ' || is_quote || unseen > 0));
         if (unseen > 0)
             at += unseen - 1;
-        else if ((unsigned char)c > ' ' && !is_again && !is_quote)
+        else if ((unsigned char)c > ' ' && !is_again && !is_quote) {
+            lines->raw_of[lines->length] = (uint16_t)at;
             lines->bytes[lines->length++] = c;
+        }
     }
     lines->bytes[lines->length] = '\0';
 }
 
-/* A '#' at the end of `word` stands for a digit. */
-static const char *found(const struct lines *lines, size_t within, const char *word)
+/* `word` in [from, to); a '#' at its end stands for a digit. */
+static const char *found_within(const struct lines *lines, size_t from, size_t to, const char *word)
 {
-    const char *at = lines->bytes, *end = at + (lines->length < within ? lines->length : within);
+    const char *at = lines->bytes + from, *end = lines->bytes + to;
     size_t length = strcspn(word, "#");
     while ((at = memmem(at, (size_t)(end - at), word, length)) != NULL) {
         if (word[length] == '\0' || (at + length < end && at[length] >= '0' && at[length] <= '9'))
@@ -112,6 +127,11 @@ static const char *found(const struct lines *lines, size_t within, const char *w
         at++;
     }
     return NULL;
+}
+
+static const char *found(const struct lines *lines, size_t within, const char *word)
+{
+    return found_within(lines, 0, lines->length < within ? lines->length : within, word);
 }
 
 /* The least value of a row whose word stands in `lines`; 0: none does. */
@@ -144,6 +164,96 @@ static int of_both(const struct around *around, const struct row *rows, size_t c
     return before == 0 || (behind > 0 && behind < before) ? behind : before;
 }
 
+/* What lines [from, to) say that it was doing: the least activity with a word in them. */
+struct around_doing {
+    enum oom_activity activity;
+    const struct lines *lines;
+    size_t at; /* where the word stands */
+};
+
+static struct around_doing doing_of(const struct lines *lines, size_t from, size_t to)
+{
+    struct around_doing doing = {OOM_ACTIVITY_not_known, lines, 0};
+    for (size_t i = 0; i < COUNT(activity_words); i++) {
+        const struct row *row = &activity_words[i];
+        const char *word = doing.activity == OOM_ACTIVITY_not_known || row->value < (int)doing.activity
+                               ? found_within(lines, from, to, row->word)
+                               : NULL;
+        if (word != NULL)
+            doing = (struct around_doing){(enum oom_activity)row->value, lines, (size_t)(word - lines->bytes)};
+    }
+    return doing;
+}
+
+/* Where the last traceback before `to` begins; `to` when there is none. */
+static size_t traceback_begin(const struct lines *lines, size_t to)
+{
+    static const char head[] = "Traceback(mostrecentcalllast";
+    size_t begin = to;
+    for (const char *at = lines->bytes;
+         (at = memmem(at, (size_t)(lines->bytes + to - at), head, sizeof(head) - 1)) != NULL; at++)
+        begin = (size_t)(at - lines->bytes);
+    return begin;
+}
+
+/* A traceback stands before its error; of ranks whose lines are mixed, the one before it counts as well. Without one,
+ * what stands directly before does. */
+static struct around_doing doing_before(const struct lines *lines)
+{
+    enum { TRACEBACKS = 3 };
+    struct around_doing doing = {OOM_ACTIVITY_not_known, lines, 0};
+    size_t to = lines->length, from = traceback_begin(lines, to);
+    if (from == to)
+        return doing_of(lines, to > DIRECTLY ? to - DIRECTLY : 0, to);
+    for (size_t i = 0; i < TRACEBACKS && from < to && doing.activity == OOM_ACTIVITY_not_known; i++) {
+        doing = doing_of(lines, from, lines->length);
+        to = from;
+        from = traceback_begin(lines, to);
+    }
+    return doing;
+}
+
+/* Copies the line in which the word stands, without what is no letter at its ends. */
+static void activity_line_set(const struct around *around, const struct around_doing *doing,
+                              struct oom_failure *failure)
+{
+    char line[LONGEST_LINE];
+    uint64_t at = doing->lines->at + doing->lines->raw_of[doing->at],
+             from = at > LONGEST_LINE / 2 ? at - LONGEST_LINE / 2 : 0;
+    int64_t got = around->source->read(around->source->context, from, line, sizeof(line));
+    size_t length = got > 0 ? (size_t)got : 0, begin = (size_t)(at - from), end = begin;
+    if (begin >= length)
+        return;
+    while (begin > 0 && line[begin - 1] != '\n')
+        begin--;
+    while (end < length && line[end] != '\n' && line[end] != '\r')
+        end++;
+    while (begin < end && (unsigned char)line[begin] <= ' ')
+        begin++;
+    for (size_t i = begin; i < end; i++)
+        line[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? ' ' : line[i];
+    failure->activity_line =
+        (struct oom_words){.text = str_of(arena_text(around->arena, (struct str){line + begin, end - begin})),
+                           .at = from + begin,
+                           .length = (uint32_t)(end - begin)};
+}
+
+/* Unless the program prints its traceback behind the error. */
+static void activity_set(const struct around *around, struct oom_failure *failure)
+{
+    struct around_doing doing = doing_before(&around->before);
+    if (doing.activity == OOM_ACTIVITY_not_known || doing.activity >= OOM_ACTIVITY_forward) {
+        struct around_doing behind = doing_of(&around->behind, 0, around->behind.length);
+        if (behind.activity != OOM_ACTIVITY_not_known &&
+            (doing.activity == OOM_ACTIVITY_not_known || behind.activity < doing.activity))
+            doing = behind;
+    }
+    if (failure->activity != OOM_ACTIVITY_not_known || doing.activity == OOM_ACTIVITY_not_known)
+        return;
+    failure->activity = doing.activity;
+    activity_line_set(around, &doing, failure);
+}
+
 static void whose_set(const struct around *around, struct oom_failure *failure)
 {
     static const struct {
@@ -174,17 +284,15 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
     for (size_t i = 0; i < COUNT(own); i++)
         if (failure->framework == own[i].framework)
             failure->program = own[i].program;
-    /* A traceback stands before its error, unless the program prints it behind. */
-    int activity = around_least(&around->before, activity_words, COUNT(activity_words));
-    if (activity == OOM_ACTIVITY_not_known || activity >= OOM_ACTIVITY_forward)
-        activity = of_both(around, activity_words, COUNT(activity_words));
-    if (failure->activity == OOM_ACTIVITY_not_known)
-        failure->activity = (enum oom_activity)activity;
+    activity_set(around, failure);
+    const enum oom_activity seen = failure->activity;
     if (failure->family == OOM_FAMILY_tpu_compile)
         failure->activity = OOM_ACTIVITY_compile;
     for (size_t i = 0; i < COUNT(said) && failure->form != NULL; i++)
         if (failure->family == said[i].family && strcmp(failure->form, said[i].form) == 0)
             failure->activity = said[i].activity;
+    if (failure->activity != seen)
+        failure->activity_line = (struct oom_words){.text = {NULL, 0}};
 }
 
 /* ---- what is said of it ---- */
@@ -279,6 +387,7 @@ static void given_up_leave_out(struct lines *lines)
     }
     lines->length -= from;
     memmove(lines->bytes, lines->bytes + from, lines->length + 1);
+    memmove(lines->raw_of, lines->raw_of + from, lines->length * sizeof(lines->raw_of[0]));
 }
 
 static void noise_leave_out(struct lines *lines)
@@ -320,6 +429,7 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
     for (size_t i = 0; i < count && !err_is_set(err); i++) {
         struct oom_failure *failure = &failures[i];
         around->source = source;
+        around->arena = arena;
         around->err = err;
         uint64_t own_to = failure->end_at < failure->begin_at + OWN ? failure->end_at : failure->begin_at + OWN;
         uint64_t from = before_from(failures, count, failure);
@@ -345,6 +455,7 @@ bool oom_around_judge(const struct source *source, struct arena *arena, struct o
     for (size_t i = 0; i < count && !err_is_set(err); i++) {
         uint64_t last = failures[i].last_end_at > failures[i].end_at ? failures[i].last_end_at : failures[i].end_at;
         around->source = source;
+        around->arena = arena;
         around->err = err;
         lines_read(around, last, behind_to(failures, count, last), &around->behind);
         retraction_set(around, &failures[i]);

@@ -83,17 +83,18 @@ struct oom_note {
 
 struct oom_failure {
     enum oom_family family;
-    enum oom_framework framework; /* the family's, or the one whose words stand around the sentence */
-    enum oom_memory memory_class; /* of the memory space that the text names, else of the family */
-    enum oom_program program;     /* that people start, of the lines around the sentence */
-    enum oom_activity activity;   /* what it was doing, of the same */
-    bool has_checkpoint;          /* activations were computed again already */
-    bool has_loss;                /* a line before it makes a loss, or calls backward() of one */
-    bool has_loader;              /* the lines around it tell of a program in Python or of one that loads data */
-    bool has_offload;             /* a line before it moves parts of the model to the host already */
-    bool is_past_limit;           /* a compiler said before it that the program cannot be made to fit the device */
-    bool has_own_limit;           /* the capacity is what the program allowed itself, not the device's */
-    bool is_given_up;             /* tried and taken back: the lines behind say that the program went on */
+    enum oom_framework framework;   /* the family's, or the one whose words stand around the sentence */
+    enum oom_memory memory_class;   /* of the memory space that the text names, else of the family */
+    enum oom_program program;       /* that people start, of the lines around the sentence */
+    enum oom_activity activity;     /* what it was doing, of the same */
+    struct oom_words activity_line; /* the line that says so; text NULL: the sentence itself does */
+    bool has_checkpoint;            /* activations were computed again already */
+    bool has_loss;                  /* a line before it makes a loss, or calls backward() of one */
+    bool has_loader;                /* the lines around it tell of a program in Python or of one that loads data */
+    bool has_offload;               /* a line before it moves parts of the model to the host already */
+    bool is_past_limit;             /* a compiler said before it that the program cannot be made to fit the device */
+    bool has_own_limit;             /* the capacity is what the program allowed itself, not the device's */
+    bool is_given_up;               /* tried and taken back: the lines behind say that the program went on */
     const char *form;  /* a stable word for the kind of sentence; static; NULL: a sentence that is not known */
     const char *phase; /* "compile", "load", "run"; NULL when the text does not tell */
     struct oom_words error_code, memory_space, module, device;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MAX_ROWS = 10 };
+enum { MAX_ROWS = 10, MAX_WHOSE = 400 };
 
 /* Up to its NUL; cut where a character ends. */
 static void text_safe(struct buf *out, struct str text, size_t max)
@@ -44,8 +44,10 @@ static void text_title(struct buf *out, const struct oom_meaning *meaning)
         buf_format(out, "  %-26s %s\n", "devices", failure->devices);
     else
         text_word(out, "device", &failure->device);
-    if (meaning->whose)
-        buf_format(out, "%s\n", meaning->whose);
+    if (meaning->whose) {
+        text_safe(out, str_of(meaning->whose), MAX_WHOSE);
+        buf_text(out, "\n");
+    }
 }
 
 /* What followed from it: no failures of their own. */
