@@ -202,13 +202,17 @@ void advice_find_smaller(struct advice *advice)
         return;
     const char *what = large != NULL ? large->shape : "this one request",
                *size = facts_size(facts, large != NULL ? large->bytes : facts_figure(facts, OOM_needed_bytes));
+    const char *wrong = large == NULL ? fit_wrong_size(facts) : NULL;
     struct verdict_advice item = {
-        .title = arena_format(facts->arena, "Make %s smaller: no setting makes room for %s on %s", what, size,
-                              fit_device_words(facts)),
+        .title = wrong != NULL ? wrong
+                               : arena_format(facts->arena, "Make %s smaller: no setting makes room for %s on %s", what,
+                                              size, fit_device_words(facts)),
         .saves_bytes = -1,
         .lands_at_bytes = -1,
         .confidence = VERDICT_GUESS,
-        .reason = "One array has this size: its shape is wrong, or it has to be made in slices or tiles.",
+        .reason = wrong == NULL
+                      ? "One array has this size: its shape is wrong, or it has to be made in slices or tiles."
+                      : FIT_WRONG_SIZE_REASON,
         .evidence = large != NULL ? arena_format(facts->arena, "%s takes %s.", what, size)
                                   : facts_sentence(facts, &facts->parts->failure->answer),
         .call = large != NULL && large->source[0] != '\0'

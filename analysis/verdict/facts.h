@@ -78,6 +78,10 @@ int64_t facts_live_besides_bytes(const struct verdict_facts *facts);
 int64_t fit_device_bytes(const struct verdict_facts *facts);
 /* "80.00 GiB", and what it rests on where it is a guess; "one device" where it is not known. */
 const char *fit_device_words(const struct verdict_facts *facts);
+/* What the advice says where the size that is asked for is none that a program means; NULL: it may be one. */
+const char *fit_wrong_size(const struct verdict_facts *facts);
+#define FIT_WRONG_SIZE_REASON                                                                                          \
+    "A counter or a shape went wrong, or the driver could not tell what the device has: no amount of memory is enough."
 /* Is more asked for at run time, in one piece, than the device has? */
 bool fit_is_request_past_device(const struct verdict_facts *facts);
 /* Would half of it still be? */

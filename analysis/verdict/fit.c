@@ -115,6 +115,15 @@ const char *fit_device_words(const struct verdict_facts *facts)
                         facts_size(facts, facts->out->fit.capacity_bytes), MEMORY_FIT_SHARE_WORDS);
 }
 
+const char *fit_wrong_size(const struct verdict_facts *facts)
+{
+    const int64_t most = INT64_C(16) << 40; /* no host with all its devices has as much */
+    int64_t needed = facts_figure(facts, OOM_needed_bytes);
+    return needed <= most
+               ? NULL
+               : arena_format(facts->arena, "Look for the wrong number: %s is no real size", facts_size(facts, needed));
+}
+
 bool fit_is_request_past_device(const struct verdict_facts *facts)
 {
     if (facts->failure == NULL || facts->is_compile || facts->is_host || facts->is_on_chip)

@@ -133,9 +133,14 @@ bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *
     const struct verdict_facts *facts = advice->facts;
     if (facts->parts->failure->cause != OOM_CAUSE_TOO_LARGE)
         return false;
-    item->title = arena_format(facts->arena, "Make this one request smaller: no setting makes room for %s on %s",
-                               remedy_size(advice, OOM_needed_bytes), fit_device_words(facts));
-    item->reason = "One tensor has this size: its shape is wrong, or it has to be made in slices or tiles.";
+    const char *wrong = fit_wrong_size(facts);
+    item->title = wrong != NULL
+                      ? wrong
+                      : arena_format(facts->arena, "Make this one request smaller: no setting makes room for %s on %s",
+                                     remedy_size(advice, OOM_needed_bytes), fit_device_words(facts));
+    item->reason = wrong == NULL
+                       ? "One tensor has this size: its shape is wrong, or it has to be made in slices or tiles."
+                       : FIT_WRONG_SIZE_REASON;
     item->is_of_cause = true;
     item->fits = VERDICT_FITS_PERHAPS;
     return true;

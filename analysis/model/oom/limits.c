@@ -22,6 +22,15 @@ static bool is_full(const struct oom_failure *failure, uint64_t needed)
            (allocated->value >= capacity->value || capacity->value - allocated->value < needed);
 }
 
+/* Does what is in use leave less than was asked for? */
+static bool is_used_up(const struct oom_failure *failure, uint64_t needed)
+{
+    const struct oom_figure *capacity = oom_figure(failure, OOM_capacity_bytes),
+                            *used = oom_figure(failure, OOM_total_bytes);
+    return oom_figure(failure, OOM_free_bytes) == NULL && capacity != NULL && used != NULL &&
+           (used->value >= capacity->value || capacity->value - used->value < needed);
+}
+
 /* Of a caching allocator: does it keep enough, in pieces; or do others hold what is missing? */
 static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t needed)
 {
@@ -46,7 +55,7 @@ static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t ne
 static bool is_too_large(const struct oom_failure *failure)
 {
     bool is_of_device = failure->family == OOM_FAMILY_torch_gpu || failure->family == OOM_FAMILY_julia ||
-                        failure->family == OOM_FAMILY_paddle;
+                        failure->family == OOM_FAMILY_paddle || failure->family == OOM_FAMILY_unknown_runtime;
     return (is_of_device && oom_is_past_capacity(failure)) || oom_is_past_any_device(failure);
 }
 
@@ -85,6 +94,8 @@ static enum oom_cause cause_of(const struct oom_failure *failure)
         return OOM_CAUSE_FRAGMENTATION;
     if (failure->family == OOM_FAMILY_torch_gpu && needed != NULL)
         return torch_cause(failure, needed->value);
+    if (failure->family == OOM_FAMILY_unknown_runtime && needed != NULL && is_used_up(failure, needed->value))
+        return OOM_CAUSE_SHORTAGE;
     if (oom_is_compile(failure) || needed == NULL || free_figure == NULL)
         return OOM_CAUSE_NOT_KNOWN;
     if (failure->family == OOM_FAMILY_vllm && oom_is_form(failure, "start"))

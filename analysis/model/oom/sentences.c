@@ -318,11 +318,13 @@ static void cause_text_set(struct oom_meaning *meaning)
         break;
     case OOM_CAUSE_SHORTAGE:
         if (oom_figure(meaning->failure, OOM_free_bytes) == NULL) {
-            oom_say(text, "Shortage: PyTorch has ");
-            oom_say_figure(text, meaning->failure, OOM_allocated_bytes, NULL);
+            bool is_torch = oom_figure(meaning->failure, OOM_allocated_bytes) != NULL;
+            oom_say(text, is_torch ? "Shortage: PyTorch has " : "Shortage: ");
+            oom_say_figure(text, meaning->failure, is_torch ? OOM_allocated_bytes : OOM_total_bytes, NULL);
             oom_say(text, " of ");
             oom_say_figure(text, meaning->failure, OOM_capacity_bytes, NULL);
-            oom_say(text, " allocated; less is left than was requested.");
+            oom_say(text, is_torch ? " allocated;" : " are in use;");
+            oom_say(text, " less is left than was requested.");
             break;
         }
         oom_say(text, "Shortage: less is free in all (");

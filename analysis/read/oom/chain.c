@@ -74,7 +74,9 @@ static bool is_attempt(const struct oom_failure *first, const struct oom_failure
     bool is_of_pool = first->family == OOM_FAMILY_gpu_xla && next->family == OOM_FAMILY_gpu_xla &&
                       last->family == next->family && first->form == next->form && last->form == next->form &&
                       is_form(next, "driver");
-    return is_of_pool && apart <= LINES && had->is_known && has->is_known && has->value < had->value &&
+    /* Of the last line of a text its end may be missing. */
+    bool is_cut = first->family == OOM_FAMILY_gpu_xla && is_form(first, "driver") && is_vague(next);
+    return (is_of_pool || is_cut) && apart <= LINES && had->is_known && has->is_known && has->value < had->value &&
            has->value >= had->value / 10 * 8;
 }
 

@@ -43,7 +43,9 @@ static const enum oom_framework of_family[] = {
     WORD("TORCH_USE_CUDA_DSA", torch)                                                                                  \
     WORD("CUDA_LAUNCH_BLOCKING", torch)                                                                                \
     WORD("vllm/", vllm)                                                                                                \
-    WORD("sglang/", sglang)
+    WORD("sglang/", sglang)                                                                                            \
+    WORD("ggml_", ggml)                                                                                                \
+    WORD("llama_model_load", ggml)
 #define WORD(word, framework) word,
 static const char *const words[] = {WORDS(WORD)};
 #undef WORD

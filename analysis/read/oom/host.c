@@ -217,6 +217,18 @@ static size_t shell_read(struct oom_reader *reader, size_t from, size_t at)
 
 /* ---- containers ---- */
 
+/* "Limits: cpu: 1 memory: 300Mi", as kubectl describes the container behind the reason. Returns where it ends. */
+static size_t limit_read(const struct oom_text *text, size_t at, struct oom_figure *limit)
+{
+    enum { STATE = 400, CPU = 60 };
+    size_t end = at;
+    if (!oom_cursor_find(text, &end, "Limits:", STATE) || !oom_cursor_find(text, &end, "memory:", CPU) ||
+        !oom_cursor_take_size(text, &end, limit))
+        return at;
+    oom_cursor_take(text, &end, "i");
+    return end;
+}
+
 /* "Reason: OOMKilled", "reason":"OOMKilled", "0/1 OOMKilled", "OOMKilled": true. */
 static size_t container_read(struct oom_reader *reader, size_t from, size_t at)
 {
@@ -231,8 +243,8 @@ static size_t container_read(struct oom_reader *reader, size_t from, size_t at)
     is_one |= is_before(text, from, "137(") && oom_cursor_take(text, &end, ")");
     if (!is_one)
         return 0;
-    oom_draft_begin(reader, OOM_FAMILY_kubernetes, "oom_killed", from, end);
-    return oom_draft_reach(reader, end);
+    struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_kubernetes, "oom_killed", from, end);
+    return oom_draft_reach(reader, limit_read(text, end, &failure->figures[OOM_capacity_bytes]));
 }
 
 /* "2 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed …" */

@@ -172,8 +172,8 @@ size_t oom_lack_signs(struct arena *arena, const char **signs)
         "butav",        "butfree",        "onlyhas",       "onlyhave",   "whileonly",  "andonly",    "exceedsthe",
         "exceedsav",    "exceedsfr",      "exceedsgpu",    "exceedsdev", "exceedsto",  "exceedsmem", "exceedsph",
         "exceedingthe", "islargerthan",   "isgreaterthan", "ismorethan", "biggerthan", "islessthan", "islowerthan",
-        "smallerthan",  "butit",          "tomalloc",      "otmalloc",   "ntmalloc",   "tomapmem",   "togetmem",
-        "toreservemem"};
+        "smallerthan",  "butit",          "limitis",       "maximumis",  "tomalloc",   "otmalloc",   "ntmalloc",
+        "tomapmem",     "togetmem",       "toreservemem"};
     _Static_assert(COUNT(others) + COUNT(scarce) * (COUNT(nouns) + COUNT(middles)) <= OOM_LACK_SIGNS, "room");
     memcpy(signs, others, sizeof(others));
     size_t count = COUNT(others);

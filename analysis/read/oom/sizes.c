@@ -296,6 +296,8 @@ static size_t behind_read(const struct oom_text *text, size_t to, struct oom_fig
     while (begin < text->raw_length && text->raw[begin] != '\n')
         begin++;
     for (size_t i = 0; i < LINES_BEHIND && begin + 1 < text->raw_length; i++, begin = end) {
+        while (begin + 1 < text->raw_length && isspace((unsigned char)text->raw[begin + 1]))
+            begin++;
         if (!line_at(text, begin + 1, &end, &from, &to))
             break;
         sizes_find(text, from, to, &sizes);
@@ -314,9 +316,10 @@ static void before_read(const struct oom_text *text, size_t from, struct oom_fig
     for (size_t i = 0; i < LINES_BEFORE && begin > 0; i++) {
         while (begin > 0 && text->raw[begin - 1] != '\n')
             begin--;
+        while (begin > 0 && isspace((unsigned char)text->raw[begin - 1]))
+            begin--;
         if (begin == 0)
             return;
-        begin--;
         while (begin > 0 && text->raw[begin - 1] != '\n')
             begin--;
         if (!line_at(text, begin, &end, &line_from, &to))

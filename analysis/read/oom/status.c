@@ -138,6 +138,8 @@ static bool number_take(struct str line, size_t at, int64_t *number)
                                                         isdigit((unsigned char)line.data[end + 1]))))
         return false;
     bool is_hexadecimal = length > 2 && digits[0] == '0' && tolower((unsigned char)digits[1]) == 'x';
+    /* "8007000e": an HRESULT without its "0x" */
+    is_hexadecimal |= length == 8 && digits[0] == '8' && strspn(digits, "0123456789") < length;
     *number = strtoll(digits, &rest, is_hexadecimal ? 16 : 10);
     return length > 0 && *rest == '\0' && rest != digits;
 }
@@ -204,9 +206,11 @@ bool oom_status_read(struct str line, size_t at, struct oom_status *status)
     size_t name = word_find(word, names, COUNT(names));
     if (name < COUNT(names) && has_part(word, lack_parts, COUNT(lack_parts))) {
         bool is_host = has_part(word, host_parts, COUNT(host_parts));
-        *status =
-            (struct oom_status){apis[names[name].api].family, is_host ? OOM_MEMORY_host : apis[names[name].api].memory,
-                                apis[names[name].api].form, word, true};
+        *status = (struct oom_status){.family = apis[names[name].api].family,
+                                      .memory = is_host ? OOM_MEMORY_host : apis[names[name].api].memory,
+                                      .form = apis[names[name].api].form,
+                                      .word = word,
+                                      .is_name = true};
         return true;
     }
     size_t call = word_find(word, calls, COUNT(calls)), title = word_find(rest, titles, COUNT(titles));
@@ -214,6 +218,7 @@ bool oom_status_read(struct str line, size_t at, struct oom_status *status)
         return false;
     enum api api = call < COUNT(calls) ? calls[call].api : titles[title].api;
     *status = (struct oom_status){.family = apis[api].family, .form = apis[api].form, .word = word};
+    status->is_value = api == API_hresult;
     if (!number_find(line, api, &status->memory))
         return false;
     if (has_part(word, host_parts, COUNT(host_parts)))

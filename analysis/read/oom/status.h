@@ -10,6 +10,7 @@ struct oom_status {
     const char *form; /* of the sentence; static */
     struct str word;  /* the name of the code, or of the function that returned it */
     bool is_name;
+    bool is_value; /* a number as it was returned, in whatever statement it stands */
 };
 
 /* May one of the codes, functions or interfaces begin where `text` does? */

@@ -64,6 +64,12 @@ static const enum oom_family keeps[] = {
 #define KEEPS(family) OOM_FAMILY_##family,
 #include "read/oom/vague.def"
 };
+static const struct {
+    const char *word, *form;
+} forms[] = {
+#define FORM(word, form) {word, form},
+#include "read/oom/vague.def"
+};
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
 static bool has_word(struct str line, const char *const *words, size_t count)
@@ -200,7 +206,7 @@ static bool is_sentence(const struct oom_text *text, size_t end, struct str befo
 /* Is one of the sizes of a line more than there is, of memory? */
 static bool is_compared(const struct oom_text *text, size_t line_end, struct str line)
 {
-    static const char *const of_memory[] = {"emory", "EMORY", "VRAM", "vram", "RAM", "HBM"};
+    static const char *const of_memory[] = {"emory", "EMORY", "VRAM", "vram", "RAM", "HBM", "llocation"};
     static const char *const of_others[] = {"disk", "Disk", "/dev/sd", "storage", "length", "tokens", "upload", "file"};
     return has_word(line, of_memory, COUNT(of_memory)) && !has_word(line, of_others, COUNT(of_others)) &&
            oom_sizes_exceed(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end);
@@ -251,6 +257,8 @@ static bool is_of_status(const struct oom_text *text, struct str line, const str
     struct str before, behind;
     line_part(line, status->word.data + status->word.length, &before, &behind);
     struct str ahead = {line.data, (size_t)(status->word.data - line.data)};
+    if (status->is_value) /* in a statement that was traced, the code is what it returned */
+        return line.length < LONGEST_LINE && !has_place_to_fill(line) && has_word(line, marks, COUNT(marks));
     bool is_code_line = is_code(line) || (has_word(line, codes, COUNT(codes)) && !is_behind_panic(text, line));
     if (status->is_name && line.length < LONGEST_LINE && is_at_line_begin(ahead) && is_before_call(behind))
         return true;
@@ -291,12 +299,16 @@ static enum oom_memory memory_around(const struct oom_text *text, struct str lin
         size_t from = end, to;
         while (from < text->raw_length && text->raw[from] != '\n')
             from++;
+        while (from + 1 < text->raw_length && isspace((unsigned char)text->raw[from + 1]))
+            from++;
         for (to = from = from < text->raw_length ? from + 1 : from; to < text->raw_length && text->raw[to] != '\n';)
             to++;
         end = to;
         if (to - from < LONGEST)
             memory = memory_of((struct str){text->raw + from, to - from});
         while (begin > 0 && text->raw[begin - 1] != '\n')
+            begin--;
+        while (begin > 1 && isspace((unsigned char)text->raw[begin - 2]))
             begin--;
         for (to = begin = begin > 0 ? begin - 1 : 0; begin > 0 && text->raw[begin - 1] != '\n';)
             begin--;
@@ -313,6 +325,15 @@ static enum oom_family family_of(struct str line)
         if (memmem(line.data, line.length, runtimes[i].word, strlen(runtimes[i].word)) != NULL)
             return runtimes[i].family;
     return OOM_FAMILY_unknown_runtime;
+}
+
+/* What the line names of a family that has several forms; NULL: nothing. */
+static const char *form_of(struct str line)
+{
+    for (size_t i = 0; i < COUNT(forms); i++)
+        if (memmem(line.data, line.length, forms[i].word, strlen(forms[i].word)) != NULL)
+            return forms[i].form;
+    return NULL;
 }
 
 static const char *space_of(enum oom_memory memory)
@@ -345,7 +366,10 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
         memory = status->memory != OOM_MEMORY_not_known ? status->memory : memory;
     }
     bool is_known = family != OOM_FAMILY_unknown_runtime;
+    const char *of_words = form_of(line);
     const char *form = status != NULL && family == status->family ? status->form : is_known ? "bare" : "line";
+    if (of_words != NULL && family == OOM_FAMILY_gpu_driver)
+        form = of_words;
     struct oom_failure *failure = oom_draft_begin(reader, family, form, at, end);
     line_end = oom_sizes_read(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, failure->figures);
     bool is_other = family == OOM_FAMILY_other || !is_known;
