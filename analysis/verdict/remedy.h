@@ -28,7 +28,7 @@ const char *remedy_size(const struct advice *advice, enum oom_figure_at at);
 
 /* As `make` of struct remedy, in remedy_*.c. */
 bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *item);
-bool remedy_of_buffer_limit(const struct advice *advice, struct verdict_advice *item);
+bool remedy_of_cause(const struct advice *advice, struct verdict_advice *item);
 bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *item);
 bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *item);
@@ -52,7 +52,6 @@ bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item
 bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_start(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_others(const struct advice *advice, struct verdict_advice *item);
-bool remedy_weights(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_split(const struct advice *advice, struct verdict_advice *item);
 bool remedy_cache_halved(const struct advice *advice, struct verdict_advice *item);
 bool remedy_tgi_tokens(const struct advice *advice, struct verdict_advice *item);

@@ -36,8 +36,8 @@ bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *ite
     return true;
 }
 
-/* It lifts the limit that stands in the way: nothing else has to change. */
-bool remedy_of_buffer_limit(const struct advice *advice, struct verdict_advice *item)
+/* It takes away what stands in the way: a limit of one buffer, weights that leave no room, more compilers than fit. */
+bool remedy_of_cause(const struct advice *advice, struct verdict_advice *item)
 {
     (void)advice;
     item->is_of_cause = true;

@@ -78,14 +78,6 @@ bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
-/* Where the weights leave nothing for the cache, no other share of the device helps. */
-bool remedy_weights(const struct advice *advice, struct verdict_advice *item)
-{
-    (void)advice;
-    item->is_of_cause = true;
-    return true;
-}
-
 /* No server works in less of a device than this, in whole per cent. */
 enum { LEAST_SHARE = 25, MOST_OF_OTHERS = 50 };
 

@@ -188,6 +188,103 @@ static size_t exit_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, at);
 }
 
+/* Does one of the words, in letters of either case, end before clean byte `at`? Goes back to where it begins. */
+static bool word_back(const struct oom_text *text, size_t *at, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(words[i]), k = 0;
+        while (k < length && length <= *at && tolower((unsigned char)text->bytes[*at - length + k]) == words[i][k])
+            k++;
+        if (k == length) {
+            *at -= length;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does the line say before clean byte `at` that a process ended? */
+static bool has_ended(const struct oom_text *text, size_t at)
+{
+    static const char *const ends[] = {"exited", "exits", "terminat", "finish", "complet", "fail", "return",
+                                       "kill",   "died",  "stopp",    "ended",  "abort",   "sent"};
+    enum { WITHIN = 80 };
+    for (size_t back = 0; back < WITHIN && at > back; back++) {
+        size_t end = at - back;
+        if (word_back(text, &end, ends, sizeof(ends) / sizeof(ends[0])))
+            return true;
+        if (oom_text_is_line_begin(text, at - back))
+            return false;
+    }
+    return false;
+}
+
+/* "exit code: 137", "Exit code 137", "exit status 137": the status of a process, though no verb says that it ended; of
+ * the words "exit code 137" alone it is not known whether they tell of one that did. */
+static bool is_status(const struct oom_text *text, size_t begin, size_t from, bool is_marked)
+{
+    static const char *const exits[] = {"exit_", "exit", "exit-"};
+    size_t exit = begin;
+    bool is_exit = word_back(text, &exit, exits, sizeof(exits) / sizeof(exits[0]));
+    bool is_named = is_exit && text->bytes[exit] == 'E';
+    return is_exit && (is_marked || is_named || text->bytes[begin] == 's' || from == begin);
+}
+
+/* What may stand behind a status: the end of the line, of a bracket or of a value of JSON, or what the number means. A
+ * sentence about it goes on in words. */
+static bool is_behind_status(const struct oom_text *text, size_t at)
+{
+    static const char *const meanings[] = {"(interrupted", "(OutOfMem", "(outofmem", "(SIGKILL",
+                                           "(OOM",         "(oom",      "(Killed",   "(killed",
+                                           "(signal",      "(pid:",     ".Error",    "returnedfrom"};
+    if (is_line_end(text, at) || at >= text->length)
+        return true;
+    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+        size_t end = at;
+        if (oom_cursor_take(text, &end, meanings[i]))
+            return true;
+    }
+    return strchr(")]}\";", text->bytes[at]) != NULL ||
+           (strchr(".,", text->bytes[at]) != NULL && is_line_end(text, at + 1));
+}
+
+/* "exited with code 137", "exit status: 137", "exit_code=-9", "\"ExitCode\": 137", "exit status (137)": the word of a
+ * status before the number of signal 9. In backquotes somebody writes of one. */
+static size_t code_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    static const char *const words[] = {"code", "status", "errno", "error", "exited", "exit"};
+    static const char *const fillers[] = {"is", "was", "of", "with"};
+    const struct oom_text *text = &reader->text;
+    size_t begin = from;
+    bool is_joined = at < text->length && text->raw_of[at] == text->raw_of[at - 1] + 1;
+    if (is_joined && (isalnum((unsigned char)text->bytes[at]) || text->bytes[at] == '%' || text->bytes[at] == '_'))
+        return 0;
+    if (text->bytes[from] == '1' && from > 0 && isdigit((unsigned char)text->bytes[from - 1]) &&
+        text->raw_of[from] == text->raw_of[from - 1] + 1)
+        return 0;
+    while (begin > 0 && from - begin < 3 && strchr(":=(\"'[", text->bytes[begin - 1]) != NULL)
+        begin--;
+    bool is_marked = begin < from;
+    word_back(text, &begin, fillers, sizeof(fillers) / sizeof(fillers[0]));
+    if (!word_back(text, &begin, words, sizeof(words) / sizeof(words[0])))
+        return 0;
+    bool is_one = is_status(text, begin, from, is_marked) || has_ended(text, begin + strlen("exited"));
+    if (!is_one || !is_behind_status(text, at))
+        return 0;
+    size_t raw = text->raw_of[begin];
+    if ((raw > 0 && text->raw[raw - 1] == '`') || text->raw[text->raw_of[from] - 1] == '`')
+        return 0;
+    oom_draft_begin(reader, OOM_FAMILY_killed, "exit", begin, at);
+    return oom_draft_reach(reader, at);
+}
+
+/* A compiler that was ended while it built something. */
+static size_t compiler_read(struct oom_reader *reader, size_t from, size_t at)
+{
+    oom_draft_begin(reader, OOM_FAMILY_killed, "compiler", from, at);
+    return oom_draft_reach(reader, at);
+}
+
 /* Of a status that is told amid a line; in backquotes somebody writes of one. */
 static size_t signal_read(struct oom_reader *reader, size_t from, size_t at)
 {
@@ -316,72 +413,40 @@ const struct oom_handler oom_host_handlers[] = {
     {"Outofmemory:Killprocess", victim_read, false},
     {"outofmemory:Killprocess", victim_read, false},
     {"Killedprocess", process_read, false},
-    {"terminatedwithexitcode137", exit_read, false},
-    {"completedwithexitcode137", exit_read, false},
-    {"Exitedwithexitcode137", exit_read, false},
-    {"exitedwithcode137", exit_read, false},
-    {"returnedanon-zerocode:137", exit_read, false},
     {"terminatedwithsignalSIGKILL", exit_read, false},
     {"diedwith<Signals.SIGKILL:9>", signal_read, false},
     {"Signal9(SIGKILL)receivedbyPID", signal_read, false},
     {"exitcode:-9)", signal_read, false},
-    {"exitswithreturncode=-9", exit_read, false},
     {"(interruptedbysignal9:SIGKILL)", signal_read, false},
     {"signal:killed", signal_read, false},
-    {"finishedwithexitcode137", exit_read, false},
-    {"exitedwithexitcode137", exit_read, false},
-    {"failedwithexitcode137", exit_read, false},
-    {"exitedwithcode:137", exit_read, false},
-    {"exitstatus137", exit_read, false},
-    {"successfully:exitcode:137", exit_read, false},
     {"exitedonsignal9(Killed)", signal_read, false},
     {"{SIGKILL(-9)", signal_read, false},
     {"zsh:killed", signal_read, false},
-    {"exitcode137(SIGKILL", signal_read, false},
-    {"exitCode:137", exit_read, false},
-    {"ExitCode:137", exit_read, false},
-    {"xitCode\":137", signal_read, false},
-    {"exit_code:137", exit_read, false},
     {"neuronx-ccfailedwith-9", signal_read, false},
-    {"xited(137)", signal_read, false},
-    {"Exitcodeis137", signal_read, false},
     {"Exitcode137returnedfromprocess", signal_read, false},
-    {"Jobfailed:exitcode137", exit_read, false},
     {"returncodeNegsignal.SIGKILL", signal_read, false},
-    {"exitedwithreturncode-9", exit_read, false},
     {"prematurely:signal9(SIGKILL)", signal_read, false},
     {"exitedwith'signal9(SIGKILL)'", signal_read, false},
     {"wassentSIGKILL!Perhapsoutofmemory?", signal_read, false},
-    {"Killedsignalterminatedprogram", signal_read, false},
+    {"Killedsignalterminatedprogram", compiler_read, false},
     {"diedduetosignal9(Killsignal)", signal_read, false},
     {"terminatedwithsignal9", signal_read, false},
     {"(signal:9,SIGKILL:kill)", signal_read, false},
-    {"Exitcode:137", exit_read, false},
-    {"exitcode:137", exit_read, false},
-    {"exitcode=137", exit_read, false},
-    {"exit_code=137", exit_read, false},
-    {"ExitCode137", exit_read, false},
-    {"Exitstatus:137", exit_read, false},
-    {"exitedwithstatus137", exit_read, false},
     {"ERR!errno137", exit_read, false},
-    {"finishedwithexitcode-9", exit_read, false},
-    {"exitedwithstatus-9", exit_read, false},
-    {"exitcode-9(SIGKILL)", signal_read, false},
     {"exitcode:-9(pid:", signal_read, false},
     {"EXITSTRING:Killed(signal9)", signal_read, false},
     {"KILLEDBYSIGNAL:9(Killed)", signal_read, false},
     {"died,killedbysignal9", signal_read, false},
     {"(terminatedbySIGKILL", signal_read, false},
     {"failedwithsignal\"SIGKILL\"", signal_read, false},
-    {"internalcompilererror:Killed(program", signal_read, false},
-    {"unabletoexecutecommand:Killed", signal_read, false},
+    {"internalcompilererror:Killed(program", compiler_read, false},
+    {"unabletoexecutecommand:Killed", compiler_read, false},
     {"diedthroughsignalKILL(9)", signal_read, false},
     {"=EXITCODE:9", exit_read, false},
-    {"non-zeroexitstatus-9", exit_read, false},
     {"]Error137", exit_read, false},
-    {"non-zeroexitcode137", signal_read, false},
     {"diedofsignal9", exit_read, false},
-    {"wassentcode137", signal_read, false},
+    {"137", code_read, false},
+    {"-9", code_read, false},
     {"oom_reaper:reapedprocess", reaper_read, false},
     {"Killed", shell_read, false},
     {"OOMKilled", container_read, false},

@@ -38,6 +38,10 @@ static const char *const failed[] = {
 #define FAILED(word) word,
 #include "read/oom/lack.def"
 };
+static const char *const sized[] = {
+#define SIZED(words) words,
+#include "read/oom/lack.def"
+};
 static const char *const compares[] = {
 #define COMPARES(words) words,
 #include "read/oom/lack.def"
@@ -151,6 +155,12 @@ bool oom_lack_compares(const struct oom_text *text, size_t at, size_t *end)
     return is_begin(text, at) && any_take(text, end, compares, COUNT(compares));
 }
 
+bool oom_lack_is_sized(const struct oom_text *text, size_t at, size_t *end)
+{
+    *end = at;
+    return is_begin(text, at) && any_take(text, end, sized, COUNT(sized));
+}
+
 /* "outof" before "memory" and each other word that may follow it. */
 static size_t scarce_signs(struct arena *arena, const char **signs, const char *const *words, size_t count)
 {
@@ -166,6 +176,7 @@ size_t oom_lack_signs(struct arena *arena, const char **signs)
     static const char *const others[] = {
 #define LACK(words) words,
 #define REFUSED(words) words "alloc",
+#define SIZED(words) words,
 #include "read/oom/lack.def"
         "allocfail",    "allocationfail", "allocatefail",  "memfail",    "memoryfail", ")failed",    "butonly",
         "buthas",       "buthave",        "butgot",        "butthe",     "butyou",     "butgpu",     "butdev",
@@ -183,8 +194,9 @@ size_t oom_lack_signs(struct arena *arena, const char **signs)
 
 void oom_lack_firsts(bool firsts[256])
 {
-    static const char *const *const lists[] = {lacks, scarce, refused, allocations, compares};
-    static const size_t counts[] = {COUNT(lacks), COUNT(scarce), COUNT(refused), COUNT(allocations), COUNT(compares)};
+    static const char *const *const lists[] = {lacks, scarce, refused, allocations, compares, sized};
+    static const size_t counts[] = {COUNT(lacks),       COUNT(scarce),   COUNT(refused),
+                                    COUNT(allocations), COUNT(compares), COUNT(sized)};
     for (size_t i = 0; i < COUNT(lists); i++)
         for (size_t j = 0; j < counts[i]; j++) {
             firsts[(unsigned char)lists[i][j][0]] = true;

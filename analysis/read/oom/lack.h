@@ -8,6 +8,9 @@
 /* Do such words begin at clean byte `at`? *end is set behind them. */
 bool oom_lack_read(const struct oom_text *text, size_t at, size_t *end);
 
+/* Do words begin there that say so before a size? */
+bool oom_lack_is_sized(const struct oom_text *text, size_t at, size_t *end);
+
 /* Do words begin there that compare one size with another? */
 bool oom_lack_compares(const struct oom_text *text, size_t at, size_t *end);
 

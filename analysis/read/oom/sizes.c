@@ -309,11 +309,22 @@ static size_t behind_read(const struct oom_text *text, size_t to, struct oom_fig
     return last;
 }
 
-static void before_read(const struct oom_text *text, size_t from, struct oom_figure *figures)
+/* Is a line before the sentence about the host or a disk? */
+static bool is_of_other_memory(const struct oom_text *text, size_t begin, size_t end)
+{
+    static const char *const words[] = {"RAM:", "RAM ", "CPU",  "ystem memory", "ost memory",
+                                        "disk", "Disk", "swap", "Swap"};
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (memmem(text->raw + begin, end - begin, words[i], strlen(words[i])) != NULL)
+            return true;
+    return false;
+}
+
+static void before_read(const struct oom_text *text, size_t from, size_t lines, struct oom_figure *figures)
 {
     struct sizes sizes;
     size_t begin = text->raw_of[from], end, line_from, to;
-    for (size_t i = 0; i < LINES_BEFORE && begin > 0; i++) {
+    for (size_t i = 0; i < lines && begin > 0; i++) {
         while (begin > 0 && text->raw[begin - 1] != '\n')
             begin--;
         while (begin > 0 && isspace((unsigned char)text->raw[begin - 1]))
@@ -325,7 +336,7 @@ static void before_read(const struct oom_text *text, size_t from, struct oom_fig
         if (!line_at(text, begin, &end, &line_from, &to))
             continue;
         sizes_find(text, line_from, to, &sizes);
-        if (sizes.count > 0 && !is_told(&sizes))
+        if (sizes.count > 0 && (!is_told(&sizes) || is_of_other_memory(text, begin, end)))
             return;
         told_add(&sizes, figures);
     }
@@ -340,18 +351,30 @@ size_t oom_sizes_read(const struct oom_text *text, size_t from, size_t to, struc
     told_add(&sizes, figures);
     size_t last = behind_read(text, to, figures);
     untold_add(&sizes, figures);
-    if (!figures[OOM_needed_bytes].is_known)
-        before_read(text, from, figures);
+    before_read(text, from, figures[OOM_needed_bytes].is_known ? 1 : LINES_BEFORE, figures);
     return last;
+}
+
+static void line_read(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figures)
+{
+    struct sizes sizes;
+    memset(figures, 0, OOM_FIGURE_COUNT * sizeof(*figures));
+    sizes_find(text, from, to, &sizes);
+    told_add(&sizes, figures);
+    untold_add(&sizes, figures);
+}
+
+bool oom_sizes_ask(const struct oom_text *text, size_t from, size_t to)
+{
+    struct oom_figure figures[OOM_FIGURE_COUNT];
+    line_read(text, from, to, figures);
+    return figures[OOM_needed_bytes].is_known;
 }
 
 bool oom_sizes_exceed(const struct oom_text *text, size_t from, size_t to)
 {
-    struct oom_figure figures[OOM_FIGURE_COUNT] = {{.is_known = false}};
-    struct sizes sizes;
-    sizes_find(text, from, to, &sizes);
-    told_add(&sizes, figures);
-    untold_add(&sizes, figures);
+    struct oom_figure figures[OOM_FIGURE_COUNT];
+    line_read(text, from, to, figures);
     const struct oom_figure *needed = &figures[OOM_needed_bytes], *left = &figures[OOM_free_bytes],
                             *all = &figures[OOM_capacity_bytes];
     return needed->is_known &&

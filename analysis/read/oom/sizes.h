@@ -9,5 +9,8 @@
  * `figures` what they tell. Returns the end of the last line that tells something. */
 size_t oom_sizes_read(const struct oom_text *text, size_t from, size_t to, struct oom_figure *figures);
 
+/* Does what stands in clean bytes [from, to) ask for a size? */
+bool oom_sizes_ask(const struct oom_text *text, size_t from, size_t to);
+
 /* Does the line of clean bytes [from, to) ask for more than it says there is? */
 bool oom_sizes_exceed(const struct oom_text *text, size_t from, size_t to);

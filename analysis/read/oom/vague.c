@@ -167,10 +167,23 @@ static void line_part(struct str line, const char *at, struct str *before, struc
     *behind = (struct str){line.data + length, line.length - length};
 }
 
+/* Does a sentence about memory in general go on behind the words of lack? */
+static bool is_general(const struct oom_text *text, size_t end)
+{
+    static const char *const general[] = {"is",        "are",   "was",     "were",     "can",       "will", "error",
+                                          "exception", "issue", "problem", "handling", "condition", "?"};
+    for (size_t i = 0; i < COUNT(general); i++)
+        if (oom_cursor_take(text, &(size_t){end}, general[i]))
+            return true;
+    return false;
+}
+
 /* "python3: out of memory", "Out of memory!", "catboost/data.cpp:88: Out of memory": the words are all that the line
  * says, behind a name. A heading has neither name nor stop. */
-static bool is_all_said(struct str before, struct str behind)
+static bool is_all_said(const struct oom_text *text, size_t end, struct str before, struct str behind)
 {
+    if (is_general(text, end))
+        return false;
     size_t words = 0;
     bool has_name = before.length > 1 && before.data[before.length - 1] == ' ' && before.data[before.length - 2] == ':';
     for (size_t i = 0; i + 1 < before.length; i++)
@@ -183,24 +196,19 @@ static bool is_all_said(struct str before, struct str behind)
            memchr(behind.data, ',', behind.length) == NULL;
 }
 
-/* "Not enough GPU memory to match 32768 features.": a sentence that begins with the lack, and goes on about no lack in
- * general. */
-static bool is_sentence(const struct oom_text *text, size_t end, struct str before, struct str behind)
+/* "Not enough GPU memory to match 32768 features.", "Not enough memory to allocate 17179869184 bytes": a sentence that
+ * begins with the lack. */
+static bool is_sentence(const struct oom_text *text, size_t end, size_t line_end, struct str before, struct str behind)
 {
     static const char *const begins[] = {"Not enough", "not enough", "Insufficient", "insufficient", "No enough"};
-    static const char *const general[] = {"is",        "are",   "was",     "were",     "can",       "will", "error",
-                                          "exception", "issue", "problem", "handling", "condition", "?"};
-    size_t from = end;
     bool has_begin = false;
     for (size_t i = 0; i < COUNT(begins); i++)
         has_begin =
             has_begin || (behind.length > strlen(begins[i]) && memcmp(behind.data, begins[i], strlen(begins[i])) == 0);
-    for (size_t i = 0; i < COUNT(general); i++)
-        if (oom_cursor_take(text, &from, general[i]))
-            return false;
     bool is_first = before.length == 0 || (before.length > 1 && before.data[before.length - 1] == ' ' &&
                                            strchr(":]>*-", before.data[before.length - 2]) != NULL);
-    return has_begin && is_first && behind.length > 0 && strchr(".!", behind.data[behind.length - 1]) != NULL;
+    return has_begin && is_first && !is_general(text, end) && behind.length > 0 &&
+           (strchr(".!", behind.data[behind.length - 1]) != NULL || oom_sizes_ask(text, end, line_end));
 }
 
 /* Is one of the sizes of a line more than there is, of memory? */
@@ -212,13 +220,34 @@ static bool is_compared(const struct oom_text *text, size_t line_end, struct str
            oom_sizes_exceed(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end);
 }
 
-static bool is_of_error(const struct oom_text *text, size_t at, size_t end, struct str line)
+/* A line with an indent goes on with the one before it: does that one say of itself that it is an
+ * error? */
+static bool is_continued(const struct oom_text *text, struct str line)
+{
+    size_t begin = (size_t)(line.data - text->raw), end, from;
+    if (begin == 0 || text->raw[begin - 1] != ' ')
+        return false;
+    while (begin > 0 && text->raw[begin - 1] == ' ')
+        begin--;
+    if (begin == 0 || text->raw[begin - 1] != '\n')
+        return false;
+    end = from = begin - 1;
+    while (from > 0 && text->raw[from - 1] != '\n' && end - from < LONGEST_LINE)
+        from--;
+    struct str before = {text->raw + from, end - from};
+    return before.length > 0 && before.length < LONGEST_LINE && has_word(before, heads, COUNT(heads)) &&
+           !has_word(before, codes, COUNT(codes)) && !has_word(before, advices, COUNT(advices)) && !is_code(before) &&
+           line.length > 0 && strchr("-*", line.data[0]) == NULL;
+}
+
+static bool is_of_error(const struct oom_text *text, size_t at, size_t end, size_t line_end, struct str line)
 {
     struct str before, behind;
     line_part(line, text->raw + text->raw_of[at], &before, &behind);
     if (line.length == 0 || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
         has_word(line, codes, COUNT(codes)) ||
-        !(has_word(line, marks, COUNT(marks)) || is_all_said(before, behind) || is_sentence(text, end, before, behind)))
+        !(has_word(line, marks, COUNT(marks)) || is_all_said(text, end, before, behind) ||
+          is_sentence(text, end, line_end, before, behind) || is_continued(text, line)))
         return false;
     return is_behind_head(before) || (!has_word(line, signs, COUNT(signs)) && !has_word(line, advices, COUNT(advices)));
 }
@@ -419,8 +448,9 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
     bool is_begin = raw == 0 || !(isalnum((unsigned char)text->raw[raw - 1]) || text->raw[raw - 1] == '_');
     bool has_status = is_begin && oom_status_begins((struct str){text->raw + raw, text->raw_length - raw});
     bool has_lack = oom_lack_read(text, at, &end);
-    bool compares = !has_lack && oom_lack_compares(text, at, &end);
-    if (!has_status && !has_lack && !compares)
+    bool has_size = !has_lack && oom_lack_is_sized(text, at, &end);
+    bool compares = !has_lack && !has_size && oom_lack_compares(text, at, &end);
+    if (!has_status && !has_lack && !compares && !has_size)
         return 0;
     struct str line = line_of(text, at, &line_end);
     if (line.data > text->raw + raw) /* a bar of the frame */
@@ -428,8 +458,9 @@ size_t oom_vague_read(struct oom_reader *reader, size_t at)
     uint64_t line_at = text->raw_at + (uint64_t)(line.data - text->raw);
     has_status = has_status && oom_status_read(line, (size_t)(text->raw + raw - line.data), &status) &&
                  is_of_status(text, line, &status);
-    has_lack = (has_lack || (compares && is_compared(text, line_end, line))) && is_of_error(text, at, end, line) &&
-               !is_of_broken_context(reader, at, line);
+    has_lack =
+        has_lack || (compares && is_compared(text, line_end, line)) || (has_size && oom_sizes_ask(text, end, line_end));
+    has_lack = has_lack && is_of_error(text, at, end, line_end, line) && !is_of_broken_context(reader, at, line);
     if (has_status && end == at)
         end = oom_text_at(text, raw + status.word.length);
     if ((!has_status && !has_lack) || reader->tail_at > line_at || oom_read_head_within(reader, at + 1, HEAD_WITHIN))
