@@ -234,9 +234,9 @@ static bool is_status(const struct oom_text *text, size_t begin, size_t from, bo
  * sentence about it goes on in words. */
 static bool is_behind_status(const struct oom_text *text, size_t at)
 {
-    static const char *const meanings[] = {"(interrupted", "(OutOfMem", "(outofmem", "(SIGKILL",
-                                           "(OOM",         "(oom",      "(Killed",   "(killed",
-                                           "(signal",      "(pid:",     ".Error",    "returnedfrom"};
+    static const char *const meanings[] = {
+        "(interrupted", "(OutOfMem", "(outofmem", "(SIGKILL", "(OOM",         "(oom", "(Killed",
+        "(killed",      "(signal",   "(pid:",     ".Error",   "returnedfrom", ",\""};
     if (is_line_end(text, at) || at >= text->length)
         return true;
     for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
@@ -268,7 +268,7 @@ static size_t code_read(struct oom_reader *reader, size_t from, size_t at)
     word_back(text, &begin, fillers, sizeof(fillers) / sizeof(fillers[0]));
     if (!word_back(text, &begin, words, sizeof(words) / sizeof(words[0])))
         return 0;
-    bool is_one = is_status(text, begin, from, is_marked) || has_ended(text, begin + strlen("exited"));
+    bool is_one = is_status(text, begin, from, is_marked) || has_ended(text, from);
     if (!is_one || !is_behind_status(text, at))
         return 0;
     size_t raw = text->raw_of[begin];
