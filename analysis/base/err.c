@@ -6,6 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Says of a fact that is longer than its room that it goes on. */
+static void err_mark_cut(struct err *err)
+{
+    static const char sign[] = "…";
+    size_t at = sizeof(err->text) - sizeof(sign);
+    while (at > 0 && ((unsigned char)err->text[at] & 0xc0) == 0x80)
+        at--;
+    memcpy(err->text + at, sign, sizeof(sign));
+}
+
 bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const char *format, ...)
 {
     if (err_is_set(err))
@@ -14,8 +24,10 @@ bool err_set(struct err *err, enum err_code code, uint64_t offset_bytes, const c
     err->offset_bytes = offset_bytes;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(err->text, sizeof(err->text), format, arguments);
+    int length = vsnprintf(err->text, sizeof(err->text), format, arguments);
     va_end(arguments);
+    if (length >= (int)sizeof(err->text))
+        err_mark_cut(err);
     return false;
 }
 

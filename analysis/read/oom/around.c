@@ -59,6 +59,10 @@ static const struct row losses[] = {
 #define LOSS_WORD(word) {1, word},
 #include "read/oom/loss_words.def"
 };
+static const struct row loaders[] = {
+#define LOADER_WORD(word) {1, word},
+#include "read/oom/around_loaders.def"
+};
 static const struct row noises[] = {
 #define NOISE(word) {1, word},
 #include "read/oom/around.def"
@@ -297,36 +301,8 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
 
 /* ---- what is said of it ---- */
 
-static uint64_t digits_of(const char *at)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; at != NULL && at[i] >= '0' && at[i] <= '9' && i < 18; i++)
-        value = value * 10 + (uint64_t)(at[i] - '0');
-    return value;
-}
-
-/* "Can't reduce memory use below 23.81GiB (25567444992 bytes) by rematerialization; only reduced to 86.14GiB
- * (92489619062 bytes)": is it more than the device has, of which the limit is three quarters at least? */
-static bool is_past_limit(const struct lines *lines)
-{
-    static const char end[] = "onlyreducedto";
-    const char *below = found(lines, ROOM, "Can'treducememoryusebelow");
-    const char *limit = below != NULL ? strchr(below, '(') : NULL, *to = limit != NULL ? strstr(limit, end) : NULL;
-    const char *reached = to != NULL ? strchr(to, '(') : NULL;
-    uint64_t allowed = limit != NULL ? digits_of(limit + 1) : 0;
-    return allowed > 0 && reached != NULL && digits_of(reached + 1) / 4 > allowed / 3;
-}
-
 /* Do the lines tell of a program that loads data beside its work? */
-static bool has_loader(const struct lines *lines)
-{
-    static const char *const words[] = {"ataloader", "ataLoader",      "ata_loader", "num_workers", "pt_data_worker",
-                                        "train",     "pt_main_thread", "python",     "torch",       "tensorflow"};
-    bool has = false;
-    for (size_t i = 0; i < COUNT(words); i++)
-        has = has || found(lines, ROOM, words[i]) != NULL;
-    return has;
-}
+static bool has_loader(const struct lines *lines) { return first_of(lines, ROOM, loaders, COUNT(loaders)) != NULL; }
 
 /* ---- taken back ---- */
 
@@ -442,7 +418,6 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
         failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);
         failure->has_offload = found(&around->before, ROOM, "enable_model_cpu_offload(") != NULL;
-        failure->is_past_limit = is_past_limit(&around->before);
         failure->has_loss = first_of(&around->before, ROOM, losses, COUNT(losses)) != NULL;
     }
     return !err_is_set(err);

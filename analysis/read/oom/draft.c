@@ -69,6 +69,15 @@ static void code_read(struct oom_reader *reader, size_t from, struct oom_words *
         }
 }
 
+/* Did the compiler say shortly before `at` that the program takes more than the device has, of which its limit is three
+ * quarters at least? */
+static bool is_past_limit(const struct oom_compiled *planned, uint64_t at)
+{
+    enum { COMPILED = 12 << 10 };
+    return planned->is_known && at >= planned->at && at - planned->at <= COMPILED &&
+           planned->bytes / 4 > planned->limit_bytes / 3;
+}
+
 struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family family, const char *form, size_t from,
                                     size_t to)
 {
@@ -89,6 +98,7 @@ struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family f
         draft->failure.lists[i].items = draft->buffers[i];
     draft->failure.notes = draft->notes;
     draft->failure.begin_at = input_at(&reader->text, status_at(reader, from));
+    draft->failure.is_past_limit = is_past_limit(&reader->planned, draft->failure.begin_at);
     code_read(reader, from, &draft->failure.error_code);
     oom_draft_reach(reader, to);
     return &draft->failure;
