@@ -8,6 +8,9 @@
 
 struct torch_replay;
 
+struct remedy;
+enum { ADVICE_GIVEN = 32 };
+
 struct advice {
     const struct verdict_facts *facts;
     enum verdict_advice_kind kind; /* that is looked for */
@@ -20,6 +23,8 @@ struct advice {
     struct verdict_advice *items;
     size_t capacity;
     uint32_t count;
+    const struct remedy *given[ADVICE_GIVEN]; /* rows of remedy.def among them */
+    uint32_t given_count;
 };
 
 /* A further one of the kind that is looked for; what it lands at decides whether it fits. */

@@ -139,22 +139,31 @@ static bool may_apply(const struct advice *advice, enum verdict_advice_kind kind
     return kind != VERDICT_ADVICE_OFFLOAD || !advice->facts->is_host;
 }
 
-/* Is the same advice there already, with a size behind a colon or without? */
-static bool is_said(struct advice *advice, const struct verdict_advice *item)
+static const struct {
+    const struct remedy *one, *other;
+} sames[] = {
+#define SAME(one, other) {&row_##one, &row_##other},
+#include "verdict/remedy_doing.def"
+};
+
+/* Was it, or what says the same of it, given already? */
+static bool is_given(const struct advice *advice, const struct remedy *remedy)
 {
-    for (uint32_t i = 0; i < advice->count; i++) {
-        const char *had = advice->items[i].title;
-        size_t length = strcspn(had, ":"), own = strcspn(item->title, ":");
-        if (strcmp(had, item->title) == 0 ||
-            (length == own && memcmp(had, item->title, own) == 0 && (had[length] == '\0' || item->title[own] == '\0')))
+    for (uint32_t i = 0; i < advice->given_count; i++) {
+        const struct remedy *had = advice->given[i];
+        if (had == remedy)
             return true;
+        for (size_t k = 0; k < sizeof(sames) / sizeof(sames[0]); k++)
+            if ((sames[k].one == had && sames[k].other == remedy) || (sames[k].other == had && sames[k].one == remedy))
+                return true;
     }
     return false;
 }
 
 static struct verdict_advice *remedy_add(struct advice *advice, const struct remedy *remedy)
 {
-    if (!may_apply(advice, remedy->kind) || is_of_snapshot(advice, remedy) || is_predicted(advice, remedy))
+    if (is_given(advice, remedy) || !may_apply(advice, remedy->kind) || is_of_snapshot(advice, remedy) ||
+        is_predicted(advice, remedy))
         return NULL;
     struct verdict_advice item = {
         .title = remedy->title,
@@ -169,11 +178,11 @@ static struct verdict_advice *remedy_add(struct advice *advice, const struct rem
     };
     if (remedy->make != NULL && !remedy->make(advice, &item))
         return NULL;
-    if (is_said(advice, &item))
-        return NULL;
     enum verdict_fits fits = item.fits;
     advice->kind = remedy->kind;
     struct verdict_advice *added = advice_add(advice, item);
+    if (advice->given_count < ADVICE_GIVEN)
+        advice->given[advice->given_count++] = remedy;
     if (fits != VERDICT_FITS_UNKNOWN)
         added->fits = fits;
     return added;
