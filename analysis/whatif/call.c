@@ -101,6 +101,39 @@ void call_donated(const struct variant *variant, const struct change *change, bo
     }
 }
 
+static bool is_python_name(struct str name)
+{
+    for (size_t i = 0; i < name.length; i++) {
+        char c = name.data[i];
+        bool is_letter = c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (!is_letter && (i == 0 || c < '0' || c > '9'))
+            return false;
+    }
+    return name.length > 0;
+}
+
+/* "\"params\", \"opt_state\",": of the arguments flagged; NULL: not all have a name, or it is that of *args. */
+static const char *donated_names(const struct plan *plan, const bool *flags, struct arena *arena)
+{
+    enum { NAMES_MAX = 8, NAME_MAX_BYTES = 64 };
+    const char *text = NULL;
+    struct str last = {"", 0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->argument_count; i++) {
+        struct str name = call_argument(plan->arguments[i].path);
+        if (!flags[i] || (count > 0 && str_equal(name, last)))
+            continue;
+        if (!is_python_name(name) || name.length > NAME_MAX_BYTES || count == NAMES_MAX ||
+            str_equal(name, STR("args")) || str_equal(name, STR("kwargs")))
+            return NULL;
+        text = arena_format(arena, "%s%s\"%.*s\"", text == NULL ? "" : text, count == 0 ? "" : ", ", (int)name.length,
+                            name.data);
+        last = name;
+        count++;
+    }
+    return count == 1 ? arena_format(arena, "%s,", text) : text;
+}
+
 const char *call_donation(const struct plan *plan, const bool *flags, struct arena *arena)
 {
     char numbers[96] = "";
@@ -111,6 +144,10 @@ const char *call_donation(const struct plan *plan, const bool *flags, struct are
     uint32_t count = 0;
     const int64_t *of_arguments = call_argument_numbers(plan, arena);
     struct str function = call_function(plan);
+    /* A program does not show its static arguments, nor those that nothing uses, which numbers count. */
+    const char *names = donated_names(plan, flags, arena);
+    if (names != NULL)
+        return arena_format(arena, "jax.jit(%.*s, donate_argnames=(%s))", (int)function.length, function.data, names);
     for (uint32_t i = 0; i < plan->argument_count && length + 24 < sizeof(numbers); i++) {
         int64_t number = flags[i] ? of_arguments[i] : -1;
         if (number <= last)

@@ -11,8 +11,8 @@ const char *call_text(const struct variant *variant, const struct change *change
  * causal mask would have it. In the arena. */
 enum { CALL_QUERIES = 128 };
 const char *call_attention(bool is_masked, bool has_backward, struct arena *arena);
-/* "jax.jit(train_step, donate_argnums=(0, 2))": what donates those of plan->arguments that are flagged; in the arena.
- */
+/* "jax.jit(train_step, donate_argnames=("params",))": what donates those of plan->arguments that are flagged, by number
+ * where they have no names; in the arena. */
 const char *call_donation(const struct plan *plan, const bool *flags, struct arena *arena);
 /* Flags, as in plan->arguments, those that the change donates and that get a result for their memory. */
 void call_donated(const struct variant *variant, const struct change *change, bool *flags);

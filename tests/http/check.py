@@ -167,7 +167,7 @@ def test_the_workflow_finds_a_lost_donation(t):
         "17.50 GiB of HBM; 14.00 GiB are allowed: over by 3.50 GiB",
         "B needs 8.11 GiB more",
         "442 arguments, 8.69 GiB, gave their memory to results in the baseline and no longer do",
-        "jax.jit(train_step, donate_argnums=(0,))",
+        'jax.jit(train_step, donate_argnames=("state",))',
     ):
         assert words in printed, printed
     equal(sorted(case.get("name") for case in junit.iter("testcase") if len(case)), ["donation_lost", "grown", "over"])

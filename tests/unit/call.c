@@ -14,8 +14,8 @@
 START_TEST(every_kind_has_its_line)
 {
     static const char *const lines[][2] = {
-        {"donate=all", "jax.jit(step, donate_argnums=(0, 1))"},
-        {"donate=*", "jax.jit(step, donate_argnums=(0, 1))"},
+        {"donate=all", "jax.jit(step, donate_argnames=(\"params\", \"opt_state\"))"},
+        {"donate=*", "jax.jit(step, donate_argnames=(\"params\", \"opt_state\"))"},
         {"donate=1", "jax.jit(step, donate_argnums=(1,))"},
         {"donate=0,1", "jax.jit(step, donate_argnums=(0,1))"},
         {"cast=opt_state*.mu*:bf16", "optax.adamw(…, mu_dtype=jnp.bfloat16)"},
@@ -40,6 +40,25 @@ START_TEST(every_kind_has_its_line)
     open_program(step);
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
         struct change change = reads(lines[i][0]);
+        ck_assert_str_eq(call_text(&start, &change), lines[i][1]);
+    }
+}
+END_TEST
+
+/* Numbers count static arguments, which a program does not show; *args have no name to give. */
+START_TEST(donation_by_name)
+{
+    static const char *const program = "scheduled module=jit_step main { x = f32[8,8] parameter(0) \"%s\" !arg "
+                                       "y = f32[8,8] tanh(x) !out ROOT t = (f32[8,8]) tuple(y) }";
+    static const char *const lines[][2] = {
+        {"state['w']", "jax.jit(step, donate_argnames=(\"state\",))"},
+        {"state.mu['w']", "jax.jit(step, donate_argnames=(\"state\",))"},
+        {"args[0]['w']", "jax.jit(step, donate_argnums=(0,))"},
+        {"my-state['w']", "jax.jit(step, donate_argnums=(0,))"},
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        struct change change = reads("donate=all");
+        open_program(arena_format(&arena, program, lines[i][0]));
         ck_assert_str_eq(call_text(&start, &change), lines[i][1]);
     }
 }
@@ -295,6 +314,7 @@ int main(void)
     TCase *tests = tcase_create("call");
     tcase_add_checked_fixture(tests, arena_begin, close_program);
     tcase_add_test(tests, every_kind_has_its_line);
+    tcase_add_test(tests, donation_by_name);
     tcase_add_test(tests, lines_without_names);
     tcase_add_test(tests, what_is_cut_at_computed_places_is_not_split);
     tcase_add_test(tests, what_indices_point_into_is_not_split);

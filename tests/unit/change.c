@@ -146,7 +146,7 @@ START_TEST(donated_arguments_take_their_results)
     ck_assert_int_eq(before.total_bytes, 3 * 16384 + 8192 + 3 * 16384 + before.temporary_bytes);
     ck_assert_int_eq(saves("donate=all"), 3 * 16384);
     ck_assert_int_eq(result.confidence, CHANGE_EXACT);
-    ck_assert_str_eq(result.call, "jax.jit(step, donate_argnums=(0, 1))");
+    ck_assert_str_eq(result.call, "jax.jit(step, donate_argnames=(\"params\", \"opt_state\"))");
     ck_assert_int_eq(saves("donate=0"), 16384); /* as donate_argnums counts: params */
     ck_assert_str_eq(result.call, "jax.jit(step, donate_argnums=(0,))");
     ck_assert_int_eq(saves("donate=1"), 2 * 16384); /* opt_state: two arrays */
@@ -168,7 +168,7 @@ START_TEST(a_result_is_given_once)
 {
     open_program(rivals);
     ck_assert_int_eq(saves("donate=all"), 16384);
-    ck_assert_str_eq(result.call, "jax.jit(step, donate_argnums=(0,))");
+    ck_assert_str_eq(result.call, "jax.jit(step, donate_argnames=(\"params\",))");
     ck_assert(!also("donate=all"));
     ck_assert_ptr_nonnull(strstr(err.text, "all that has a result for its memory is donated already"));
     open_program(step);

@@ -107,7 +107,7 @@ START_TEST(a_lost_donation_is_told_by_its_argument)
     ck_assert_ptr_nonnull(lost);
     ck_assert_str_eq(lost->sentence,
                      "1 argument, 4.0 KiB, gave its memory to results in the baseline and no longer does: "
-                     "state['w']. jax.jit(step, donate_argnums=(0,))");
+                     "state['w']. jax.jit(step, donate_argnames=(\"state\",))");
     ck_assert_int_eq(lost->bytes, 4096);
     ck_assert_uint_eq(lost->count, 1);
     decide(FUSED(""), FUSED("alias=0:0"), -1, 0);
