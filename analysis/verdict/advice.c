@@ -116,7 +116,8 @@ struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice i
     }
     item.saves_bytes = advice->before.total_bytes - sums.total_bytes;
     item.lands_at_bytes = lands_of(advice, &sums);
-    item.is_doubtful = result.is_doubtful;
+    item.is_doubtful = result.doubt != NULL;
+    item.is_uneven = result.is_uneven;
     item.extra_flops_percent = result.has_extra_flops ? result.extra_flops_percent : -1;
     if (item.confidence < confidences[result.confidence])
         item.confidence = confidences[result.confidence];

@@ -310,10 +310,8 @@ void advice_find_checkpoint(struct advice *advice)
         advice_evidence(pattern, advice->facts->arena, &item);
     struct verdict_advice *added = advice_try(advice, item);
     if (added != NULL && added->is_doubtful) {
-        advice_figure_drop(advice, added,
-                           "How much is not known, because values are kept that other layers read than those that were "
-                           "found to make them; what a layer is given stays, and may be most of what is kept.");
-        added->is_of_cause = advice->facts->out->cause.kind == VERDICT_CAUSE_SAVED_ACTIVATIONS;
+        advice_figure_drop(advice, added, added->reason);
+        added->is_of_cause = !added->is_uneven && advice->facts->out->cause.kind == VERDICT_CAUSE_SAVED_ACTIVATIONS;
     } else if (added != NULL && pattern != NULL)
         policies_find(advice);
 }

@@ -183,7 +183,8 @@ struct verdict_advice {
     const char *compiled;    /* what came of asking the compiler, a sentence; NULL: it was not asked */
     int64_t over_bytes;      /* of what it lands at, past what there is; -1: it fits, may fit, or one is not known */
     const char *fits_text;   /* "fits", "may fit", "over by 3.00 GiB", "over"; NULL: what there is is not known */
-    bool is_doubtful;        /* of a checkpoint: which layers keep what is not known */
+    bool is_doubtful;        /* of a checkpoint: what it saves is not known, as `reason` says */
+    bool is_uneven;          /* of a checkpoint: one layer keeps most, so that it may save little */
     bool is_past;            /* what it lands at is past what there is, although so little that it may fit after all */
     int64_t allocated_bytes; /* of what a replay of PyTorch's allocator lands at, in blocks; -1: it is of none */
     enum verdict_fits fits;

@@ -154,13 +154,12 @@ bool change_apply(struct variant *variant, const struct change *change, struct c
         variant->without_remat = NULL;
     if (change->kind == CHANGE_CHECKPOINT && is_raised(variant, change, before.total_bytes, err))
         return false;
-    if (out->is_doubtful && (variant->without_remat == NULL || result.is_doubtful)) {
+    if (out->doubt != NULL && (variant->without_remat == NULL || result.doubt != NULL)) {
         out->confidence = CHANGE_GUESS;
-        out->reason = "Which of the layers keeps what is not known: values are kept that other layers read than those "
-                      "that make them.";
+        out->reason = arena_format(variant->arena, "How much is not known, because %s.", out->doubt);
         return true;
     }
-    out->is_doubtful = false;
+    out->doubt = NULL;
     if (variant->without_remat == NULL)
         return true;
     if (out->confidence == CHANGE_EXACT) {

@@ -41,7 +41,8 @@ struct change_result {
     const char *reason; /* of the confidence: a sentence, in the arena */
     const char *call;   /* the line of JAX to write, in the arena; "" where there is none */
     uint32_t row_count; /* rows that it changed */
-    bool is_doubtful;   /* of checkpoint: the program keeps values as no layers that were found would */
+    const char *doubt;  /* of checkpoint: why nobody knows what it saves, behind "because"; NULL: it is known */
+    bool is_uneven;     /* of checkpoint: one layer keeps most, so that it may save little */
     bool has_extra_flops;
     double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
 };

@@ -214,6 +214,7 @@ static uint32_t saved_drop(struct checkpoint *work, const struct checkpoint_inpu
             continue;
         work->variant->rows[i].is_gone = true;
         work->dropped_bytes = sum_add(work->dropped_bytes, row.bytes);
+        layer->dropped_bytes = sum_add(layer->dropped_bytes, row.bytes);
         if (is_astray(work, inputs, &row, at))
             work->astray_bytes = sum_add(work->astray_bytes, row.bytes);
         dropped++;
@@ -390,8 +391,22 @@ static bool nothing_is_kept(const struct checkpoint *work, struct choice *choice
                    choice->glob.data);
 }
 
-/* Of what layers keep, what is read as no layer reads it, where they were told apart (percent). */
-enum { ASTRAY_PERCENT = 25 };
+/* Of what layers keep, what is read as no layer reads it, where they were told apart, and what one of them keeps
+ * (percent). */
+enum { ASTRAY_PERCENT = 25, UNEVEN_PERCENT = 55 };
+
+/* Why nobody knows what it saves, behind "because"; NULL: it is known. */
+static const char *doubt_of(const struct checkpoint *work, const struct choice *choice, bool *is_uneven)
+{
+    if (work->astray_bytes > work->dropped_bytes / 100 * ASTRAY_PERCENT)
+        return "values are kept that other layers read than those that were found to make them; what a layer is given "
+               "stays, and may be most of what is kept";
+    for (uint32_t i = 0; choice->is_all && work->regions->count > 1 && i < work->regions->count; i++)
+        if ((*is_uneven = work->layers[i].dropped_bytes > work->dropped_bytes / 100 * UNEVEN_PERCENT))
+            return "one layer keeps more than all others; all of that is there again where it is recomputed, and into "
+                   "how many parts the source cuts it decides";
+    return NULL;
+}
 
 bool change_checkpoint(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
@@ -439,7 +454,7 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     out->has_extra_flops = work.recompute.all > 0 && isfinite(work.recompute.all) && !work.only;
     out->extra_flops_percent =
         work.recompute.all > 0 && isfinite(work.recompute.all) ? 100 * work.recompute.again / work.recompute.all : 0;
-    out->is_doubtful = work.astray_bytes > work.dropped_bytes / 100 * ASTRAY_PERCENT;
+    out->doubt = doubt_of(&work, &choice, &out->is_uneven);
     out->confidence = CHANGE_MODEL;
     out->reason =
         "What the layers keep for the backward pass is taken out of the compiler's own heap, and each layer's "

@@ -10,6 +10,7 @@
 struct checkpoint_layer {
     bool is_chosen, has_policy;               /* the program checkpoints it already, and keeps values of it */
     uint32_t forward, backward, backward_end; /* steps; HLO_NONE: nothing of it was seen */
+    int64_t dropped_bytes;                    /* of what is kept of it */
 };
 
 struct checkpoint {

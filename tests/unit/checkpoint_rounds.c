@@ -259,6 +259,41 @@ START_TEST(a_loop_is_of_the_layer_that_it_begins_with)
 }
 END_TEST
 
+/* A layer of so many numbers inside, going forward and backward. */
+#define WIDE_FORWARD(n, next, inside)                                                                                  \
+    "h" #n " = f32[64," inside "] dot(x" #n ", w" #n ") lhs={1} rhs={0} \"jit(f)/jvp(layer_" #n ")/dot_general\" "     \
+    "!temp e" #n " = f32[64," inside "] tanh(h" #n ") \"jit(f)/jvp(layer_" #n ")/tanh\" !temp "                        \
+    "x" #next " = f32[64,64] dot(e" #n ", w" #n ") lhs={1} rhs={1} \"jit(f)/jvp(layer_" #n ")/dot_general\" !temp "
+#define WIDE_BACKWARD(n, next, inside)                                                                                 \
+    "a" #n " = f32[64," inside "] multiply(e" #n ", h" #n ") \"jit(f)/transpose(jvp(layer_" #n "))/times\" !temp "     \
+    "d" #n " = f32[64,64] dot(a" #n ", w" #n ") lhs={1} rhs={1} \"jit(f)/transpose(jvp(layer_" #n                      \
+    "))/dot_general\" !temp g" #n " = f32[64," inside "] dot(d" #next ", a" #n                                         \
+    ") lhs={0} rhs={0} \"jit(f)/transpose(jvp(layer_" #n "))/dot_general\" !out frees={h" #n ",e" #n ",a" #n "} "
+#define TWO_LAYERS(inside)                                                                                             \
+    "scheduled module=jit_f main { w0 = f32[64," inside "] parameter(0) \"params['w0']\" !arg "                        \
+    "w1 = f32[64,64] parameter(1) \"params['w1']\" !arg x0 = f32[64,64] parameter(2) \"batch\" !arg " WIDE_FORWARD(    \
+        0, 1, inside)                                                                                                  \
+        WIDE_FORWARD(1, 2,                                                                                             \
+                     "64") "d2 = f32[64,64] negate(x2) \"jit(f)/transpose(jvp(loss))/neg\" !temp " WIDE_BACKWARD(1, 2, \
+                                                                                                                 "64") \
+            WIDE_BACKWARD(0, 1, inside) "ROOT t = (f32[64," inside "], f32[64,64]) tuple(g0, g1) }"
+
+/* Where one layer keeps more than all others, most is there again when it is recomputed. */
+START_TEST(one_layer_that_keeps_most_is_a_guess)
+{
+    static const char *const programs[] = {TWO_LAYERS("64"), TWO_LAYERS("512")};
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        open_program(programs[i]);
+        bool is_uneven = i == 1;
+        if (also("checkpoint=*")) {
+            ck_assert_int_eq(result.is_uneven, is_uneven);
+            ck_assert_int_eq(result.confidence, is_uneven ? CHANGE_GUESS : CHANGE_MODEL);
+        } else
+            ck_abort_msg("%zu: %s", i, err.text);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("checkpoint_rounds");
@@ -271,6 +306,7 @@ int main(void)
     tcase_add_test(tests, gradients_wait_for_their_layer_alone);
     tcase_add_test(tests, a_product_is_stored_again);
     tcase_add_test(tests, a_loop_is_of_the_layer_that_it_begins_with);
+    tcase_add_test(tests, one_layer_that_keeps_most_is_a_guess);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
