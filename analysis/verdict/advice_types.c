@@ -99,21 +99,28 @@ struct narrow_reading {
     bool is_read, is_wide;
 };
 
-static bool is_narrowing(const struct narrow_reading *reading, uint32_t at)
+static bool is_of_two_bytes(const struct narrow_reading *reading, uint32_t at)
 {
     struct shape_array shape;
-    return graph_op(reading->graph, at) == GRAPH_CONVERT &&
-           shape_array_read(hlo_instruction_shape(reading->hlo, at), &shape) && shape_type_is_float(shape.type) &&
+    return shape_array_read(hlo_instruction_shape(reading->hlo, at), &shape) && shape_type_is_float(shape.type) &&
            shape_type_bytes(shape.type) == 2;
 }
 
-/* Rows of a table that are cast as soon as they are looked up. */
+static bool is_narrowing(const struct narrow_reading *reading, uint32_t at)
+{
+    return graph_op(reading->graph, at) == GRAPH_CONVERT && is_of_two_bytes(reading, at);
+}
+
+/* Rows of a table that are cast as soon as they are looked up, or by the lookup itself, as the TPU's compiler merges
+ * them. */
 static bool is_narrowing_lookup(const struct narrow_reading *reading, uint32_t at)
 {
     const struct graph *graph = reading->graph;
     uint32_t first = graph->reader_first[at], limit = graph->reader_first[at + 1];
     if (graph_op(graph, at) != GRAPH_GATHER)
         return false;
+    if (is_of_two_bytes(reading, at))
+        return true;
     for (uint32_t i = first; i < limit; i++)
         if (!is_narrowing(reading, graph->readers[i].reader_at))
             return false;
