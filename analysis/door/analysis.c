@@ -67,11 +67,16 @@ static void analysis_identify_job(struct job *job, const void *in, void *out, st
     identity->kind = kind_outside(job_kind(job, &job->arena, err));
 }
 
-/* Of several files; else false, with a report if it is another archive that cannot be read. */
+/* A tar file, whatever is in it, or a zip of several files; else false, with a report if it is another archive that
+ * cannot be read. */
 static bool is_archive(const struct source *source, struct err *err)
 {
     struct err why = ERR_INIT;
-    struct analysis_members *members = source->unpacked == NULL ? analysis_members_read(source, 2, &why) : NULL;
+    if (source->unpacked != NULL)
+        return false;
+    if (analysis_members_is_tar(source))
+        return true;
+    struct analysis_members *members = analysis_members_read(source, 2, &why);
     bool is = members != NULL;
     analysis_members_free(members);
     if (err_is_set(&why) && why.code != ERR_notfound)

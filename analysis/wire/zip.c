@@ -195,7 +195,12 @@ bool zip_locate(struct zip *zip, size_t member_at, struct member *out)
     uint64_t data_at = member->header_at + LOCAL_BYTES + zip_number(header + 26, 2) + zip_number(header + 28, 2);
     if (data_at > state->packed->size_bytes || member->packed_bytes > state->packed->size_bytes - data_at)
         return err_set(state->err, ERR_truncated, data_at, "the zip archive is cut");
-    *out = (struct member){data_at, member->packed_bytes, member->plain_bytes, member->checksum, member->method != 0};
+    *out = (struct member){.data_at = data_at,
+                           .packed_bytes = member->packed_bytes,
+                           .plain_bytes = member->plain_bytes,
+                           .checksum = member->checksum,
+                           .has_checksum = true,
+                           .is_deflated = member->method != 0};
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "wire/zip_view.h"
 
 #include <stddef.h>
+#include <zlib.h>
 
 /* Sizes of a gzip member without name and comment. Source: RFC 1952. */
 enum { GZIP_HEAD_BYTES = 10, GZIP_TAIL_BYTES = 8 };
@@ -42,10 +43,25 @@ static int64_t view_at(const struct zip_view *view, view_read *read, uint64_t of
     return (view->member.is_deflated ? gzip_read : data_read)(view, read, offset, into, size);
 }
 
+/* Adds what follows the bytes that were checked; what is read again is not checked again. False: the member is at its
+ * end, and not what it should be. */
+static bool checksum_add(struct zip_view *view, uint64_t offset, const unsigned char *bytes, size_t size)
+{
+    if (offset <= view->checked_bytes && offset + size > view->checked_bytes) {
+        size_t known = (size_t)(view->checked_bytes - offset);
+        view->checked = (uint32_t)crc32_z(view->checked, bytes + known, size - known);
+        view->checked_bytes = offset + size;
+        view->is_damaged |= view->checked_bytes == view->member.packed_bytes && view->checked != view->member.checksum;
+    }
+    return !view->is_damaged;
+}
+
 static int64_t zip_view_read(void *context, uint64_t offset, void *into, size_t size)
 {
-    const struct zip_view *view = context;
-    return view_at(view, view->packed->read, offset, into, size);
+    struct zip_view *view = context;
+    int64_t got = view_at(view, view->packed->read, offset, into, size);
+    bool is_checked = got > 0 && view->member.has_checksum && !view->member.is_deflated;
+    return !is_checked || checksum_add(view, offset, into, (size_t)got) ? got : -1;
 }
 
 static int64_t zip_view_read_apart(void *context, uint64_t offset, void *into, size_t size)

@@ -417,7 +417,7 @@ bool files_unchanged(const struct file *file, struct err *err)
     if (file->joined)
         return files_joined_unchanged(file->joined, err);
     if (file->archive)
-        return files_unchanged(file->archive, err);
+        return files_unchanged(file->archive, err) && analysis_member_view_check(file->view, err);
     if (file->bytes || (file->remote && !remote_is_changed(file->remote)))
         return true;
     if (!file->remote && fstat(file->descriptor, &status) == 0) {

@@ -38,7 +38,7 @@ bool files_identity_equal(const struct files_identity *a, const struct files_ide
 /* As the key of a cache; free(). */
 char *files_identity_text(const struct files_identity *identity);
 
-/* A file that lies in a zip archive. Its bytes are those of the archive, read as analysis_members.h says. */
+/* A file that lies in an archive. Its bytes are those of the archive, read as analysis_members.h says. */
 struct files_member {
     struct member at;
     size_t archive_path_bytes;              /* so much of the place's path is the archive's; 0: it is the root */
@@ -52,7 +52,7 @@ struct files_place {
     const unsigned char *bytes; /* not NULL: in memory; root and path are only names; of a member, its archive's */
     size_t byte_count;
     const struct files_identity *identity; /* of bytes in memory; NULL otherwise */
-    const struct files_member *member;     /* not NULL: `path` goes on inside a zip archive */
+    const struct files_member *member;     /* not NULL: `path` goes on inside an archive */
     const struct files_place *parts; /* not NULL: these together (files_joined.h); root and path are those of one */
     size_t part_count;
 };
@@ -94,7 +94,8 @@ bool files_is_packed(struct file *file);
 /* What this process has read from disk and from servers by this module, of all files; any thread. */
 uint64_t files_bytes_read(void);
 
-/* To be asked after reading: still the same bytes? False sets `changed`. */
+/* To be asked after reading: still the same bytes? False sets `changed`, or `malformed` where a member of an archive is
+ * not what its checksum says. */
 bool files_unchanged(const struct file *file, struct err *err);
 
 /* The same for a log, which may get longer meanwhile: what it held when it was opened still stands there. */

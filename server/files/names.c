@@ -92,6 +92,19 @@ static bool is_pickle(const char *name)
     return without(name, length, ".pickle") || without(name, length, ".pkl");
 }
 
+/* Those that are read; see names_is_archive. */
+static bool is_read_archive(const char *name)
+{
+    size_t length = strlen(name);
+    return without(name, without_gzip(name), ".tar") || without(name, length, ".tgz") || without(name, length, ".zip");
+}
+
+bool names_is_archive(const char *name)
+{
+    static const char *const OTHERS[] = {".tar.bz2", ".tar.xz", ".tar.zst", ".7z"};
+    return is_read_archive(name) || without_any(name, strlen(name), OTHERS, sizeof(OTHERS) / sizeof(OTHERS[0]));
+}
+
 bool names_claims_kind(const char *name)
 {
     return names_claims_profile(name) || is_pickle(name) || without(name, without_gzip(name), ".pt.trace.json");
@@ -111,7 +124,7 @@ enum names_kind names_kind_of(const char *name)
     if (is_assignment(name))
         return NAMES_ASSIGNMENT;
     if (is_pickle(name) || without(name, length, ".json") || without(name, length, ".html") ||
-        without(name, length, ".htm") || without(name, length, ".zip"))
+        without(name, length, ".htm") || without(name, length, ".zip") || is_read_archive(name))
         return NAMES_SNAPSHOT;
     if (strcmp(name, "error.txt") == 0 || strcmp(name, "error.txt.gz") == 0)
         return NAMES_ERROR_TEXT;
@@ -192,7 +205,7 @@ size_t names_title_length(const char *name)
     static const char *const ENDINGS[] = {".xplane.pb", ".hlo_proto.pb",  ".hlo.pb",   ".hlo.txt",  ".hlo_snapshot.pb",
                                           ".pb",        ".pt.trace.json", ".prof",     ".pprof",    ".pickle.zip",
                                           ".pickle",    ".pkl",           ".json.zip", ".html.zip", ".json",
-                                          ".html",      ".htm",           ".zip"};
+                                          ".html",      ".htm",           ".zip",      ".tar",      ".tgz"};
     size_t length = without_gzip(name),
            inner = without_any(name, length, ENDINGS, sizeof(ENDINGS) / sizeof(ENDINGS[0]));
     return inner ? inner : length;

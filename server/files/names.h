@@ -68,3 +68,5 @@ bool names_is_gzip(const char *name);
 bool names_claims_profile(const char *name);
 /* The same, or NAME.pickle and the like: meant to be a snapshot. */
 bool names_claims_kind(const char *name);
+/* Does it end as names of archives do, of kinds too that are not read (7z)? */
+bool names_is_archive(const char *name);

@@ -31,18 +31,6 @@ static bool is_hidden(const char *path)
     return is;
 }
 
-static bool is_archive_name(const char *name)
-{
-    static const char *const ENDINGS[] = {".zip", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".7z"};
-    size_t length = strlen(name);
-    bool is = false;
-    for (size_t at = 0; at < sizeof(ENDINGS) / sizeof(ENDINGS[0]) && !is; at++) {
-        size_t ending = strlen(ENDINGS[at]);
-        is = length > ending && strcmp(name + length - ending, ENDINGS[at]) == 0;
-    }
-    return is;
-}
-
 /* Is it what `inside` names, or in the folder that it names? */
 static bool is_inside(const char *path, const char *inside)
 {
@@ -54,7 +42,7 @@ static bool is_wanted(const char *path, const struct tree_archive_at *at)
 {
     const char *name = last_part(path);
     return is_inside(path, at->inside) && !is_hidden(path) &&
-           (names_kind_of(name) != NAMES_OTHER || is_archive_name(name));
+           (names_kind_of(name) != NAMES_OTHER || names_is_archive(name));
 }
 
 /* Its name does not say enough. */
@@ -70,19 +58,19 @@ static void member_refuse(struct archive_reading *reading, const char *path, con
 }
 
 /* Looks into one member: its bytes say whether it is a snapshot or a profile. */
-static void member_look(struct archive_reading *reading, const char *path, const struct files_member *member,
+static void member_look(struct archive_reading *reading, const char *path, const struct member *member,
                         struct tree_file *file)
 {
     struct err err = ERR_INIT;
     enum analysis_kind kind = ANALYSIS_KIND_UNKNOWN;
-    const struct files_place *at = reading->at;
-    char *inner = at->path[0] ? memory_format("%s/%s", at->path, path) : memory_text(path);
-    const struct files_place place = {
-        .root = at->root, .path = inner, .bytes = at->bytes, .byte_count = at->byte_count, .member = member};
-    struct file *opened = files_open(&place, &err);
-    bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, &err);
-    files_close(opened);
-    free(inner);
+    struct analysis_member_view *view = analysis_members_view(reading->members, files_source(reading->opened), member);
+    bool is_read = view && analysis_identify(analysis_member_view_source(view), &kind, NULL, &err);
+    struct err damage = ERR_INIT;
+    if (!view)
+        err_exhausted(&err);
+    else if (!is_read && !analysis_member_view_check(view, &damage))
+        err = damage;
+    analysis_member_view_free(view);
     file->is_as_named =
         is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
     reading->archive->shown_count += file->is_as_named;
@@ -96,7 +84,7 @@ static void member_add(struct archive_reading *reading, size_t at)
     const char *path = reading->members->items[at].path;
     struct err why = reading->members->items[at].why;
     struct member member = {0};
-    if (!err_is_set(&why) && is_archive_name(path))
+    if (!err_is_set(&why) && names_is_archive(path))
         err_set(&why, ERR_unsupported, ERR_NO_OFFSET, "an archive inside an archive is not looked into");
     if (err_is_set(&why) || !analysis_members_locate(reading->members, at, &member, &why)) {
         member_refuse(reading, path, &why);
@@ -111,7 +99,7 @@ static void member_add(struct archive_reading *reading, size_t at)
     file->looked_into = file->identity;
     file->member = own;
     if (is_looked_into(file->kind))
-        member_look(reading, path, own, file);
+        member_look(reading, path, &member, file);
     else if (file->kind == NAMES_LOG || file->kind == NAMES_ERROR_TEXT)
         archive->text_count++;
     else
@@ -156,16 +144,15 @@ static void nothing_say(const struct analysis_members *members, const struct tre
     for (size_t i = 0; i < members->count; i++)
         inside_count += is_inside(members->items[i].path, at->inside);
     if (inside_count == 0)
-        err_set(err, ERR_notfound, ERR_NO_OFFSET,
-                "the zip archive of %zu file%s has none named %.*s, and no such folder", members->count,
-                members->count == 1 ? "" : "s", SHOWN, at->inside);
+        err_set(err, ERR_notfound, ERR_NO_OFFSET, "the %s of %zu file%s has none named %.*s, and no such folder",
+                members->word, members->count, members->count == 1 ? "" : "s", SHOWN, at->inside);
     else if (at->inside)
-        err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                "%.*s in the zip archive is no snapshot, trace, program, profile or log", SHOWN, at->inside);
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET, "%.*s in the %s is no snapshot, trace, program, profile or log",
+                SHOWN, at->inside, members->word);
     else
         err_set(err, ERR_unsupported, ERR_NO_OFFSET,
-                "a zip archive of %zu files, of which none is a snapshot, a trace, a program, a profile or a log",
-                members->count);
+                "a %s of %zu file%s, of which none is a snapshot, a trace, a program, a profile or a log",
+                members->word, members->count, members->count == 1 ? "" : "s");
 }
 
 struct tree_archive *tree_archive_read(const struct file *opened, const struct files_place *place,
@@ -179,7 +166,7 @@ struct tree_archive *tree_archive_read(const struct file *opened, const struct f
     if (is_none)
         err = (struct err)ERR_INIT;
     if (is_none)
-        err_set(&err, ERR_unsupported, ERR_NO_OFFSET, "is no zip archive, and a path goes on inside of it");
+        err_set(&err, ERR_unsupported, ERR_NO_OFFSET, "is no zip or tar archive, and a path goes on inside of it");
     struct tree_archive *archive = memory_new(sizeof(*archive));
     archive->top = tree_list_folder_new(at->path, at->depth);
     archive->why = err;
@@ -188,8 +175,13 @@ struct tree_archive *tree_archive_read(const struct file *opened, const struct f
         counts = wanted_count(members, at);
     if (counts.opened > TREE_ARCHIVE_MAX)
         err_set(&archive->why, ERR_limit, ERR_NO_OFFSET,
-                "a zip archive with %zu files that may be snapshots or profiles, and at most %d are looked into",
+                "a %s with %zu files that may be snapshots or profiles, and at most %d are looked into", members->word,
                 counts.opened, TREE_ARCHIVE_MAX);
+    if (counts.wanted > 0 && members->plain_bytes > TREE_ARCHIVE_REACH_BYTES / counts.wanted)
+        err_set(&archive->why, ERR_limit, ERR_NO_OFFSET,
+                "%zu files to show in a packed tar archive of %llu bytes: each is reached only through those before "
+                "it; unpack it, or pack it as zip",
+                counts.wanted, (unsigned long long)members->plain_bytes);
     struct archive_reading reading = {.archive = archive, .members = members, .opened = opened, .at = place};
     archive->members = memory_new((counts.wanted + 1) * sizeof(*archive->members));
     for (size_t i = 0; members && i < members->count && !err_is_set(&archive->why); i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tree_archive.h: the files in a zip archive as a folder of the tree: those that a folder on disk would show. Nothing
- * is unpacked. */
+ * tree_archive.h: the files in a zip or tar archive as a folder of the tree: those that a folder on disk would show.
+ * Nothing is unpacked. */
 #pragma once
 
 #include "base/err.h"
@@ -8,6 +8,9 @@
 
 /* More that must be opened to know what they are, as snapshots, make an archive none that is looked into. */
 enum { TREE_ARCHIVE_MAX = 1024 };
+/* Of a tar file that is packed as a whole, each file is reached only through those before it: so much is inflated for
+ * all that it shows. */
+#define TREE_ARCHIVE_REACH_BYTES ((uint64_t)64 << 30)
 
 /* A member that could be shown by its name, and cannot be read. */
 struct tree_archive_refusal {
@@ -33,7 +36,7 @@ struct tree_archive_at {
 };
 
 /* What the open archive `opened`, whose place is `place`, holds. Snapshots and profiles were looked into. NULL where it
- * is no archive of several files; of those `at->inside` names a file of, one is enough. */
+ * is no archive, or a zip of one file; of those `at->inside` names a file of, one is enough. */
 struct tree_archive *tree_archive_read(const struct file *opened, const struct files_place *place,
                                        const struct tree_archive_at *at);
 void tree_archive_free(struct tree_archive *archive);

@@ -39,8 +39,7 @@ static void tree_profiles_gather(struct candidates *candidates, struct tree_fold
 /* Only archives: nothing is known of these from another time. */
 static bool may_be_archive(const struct tree_file *file)
 {
-    size_t length = strlen(file->name);
-    return file->kind != NAMES_PROFILE && length > 4 && strcmp(file->name + length - 4, ".zip") == 0;
+    return file->kind != NAMES_PROFILE && names_is_archive(file->name);
 }
 
 /* Below the root; free(). */
@@ -53,7 +52,7 @@ static char *path_of(const struct candidate *candidate)
                         : memory_text(file->name);
 }
 
-/* Of a zip of several files: what is in it. The folder that it becomes has its path. */
+/* Of an archive: what is in it. The folder that it becomes has its path. */
 static void archive_look(const struct file *opened, const struct files_place *place, const struct candidate *candidate,
                          const char *inside)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Allocator snapshots of several ranks in one zip: each is a file of its own, and nothing is unpacked."""
+"""Allocator snapshots of several ranks in one archive: each is a file of its own, and nothing is unpacked."""
 
 import gzip
 import io
@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import sys
+import tarfile
 import zipfile
 
 from harness import ROOT, equal, wait_until
@@ -29,6 +30,35 @@ def archive(members, method=zipfile.ZIP_DEFLATED):
         for name, data in members:
             out.writestr(name, data)
     return into.getvalue()
+
+
+def tar(members, mode="w", form=tarfile.GNU_FORMAT):
+    into = io.BytesIO()
+    with tarfile.open(fileobj=into, mode=mode, format=form) as out:
+        for name, data in members:
+            info = tarfile.TarInfo("./" + name.rstrip("/"))
+            info.type = tarfile.DIRTYPE if name.endswith("/") else tarfile.REGTYPE
+            info.size = len(data)
+            out.addfile(info, io.BytesIO(data))
+    return into.getvalue()
+
+
+def linked(members):
+    """a tar file with a link in front"""
+    into = io.BytesIO()
+    with tarfile.open(fileobj=into, mode="w") as out:
+        link = tarfile.TarInfo("job/rank9.pickle")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        out.addfile(link)
+    return into.getvalue()[:512] + tar(members)
+
+
+TARS = {
+    "ranks.tar": ("w", tarfile.USTAR_FORMAT),
+    "pax.tar": ("w", tarfile.PAX_FORMAT),
+    "ranks.tgz": ("w:gz", tarfile.GNU_FORMAT),
+    "ranks.tar.gz": ("w:gz", tarfile.PAX_FORMAT),
+}
 
 
 def ranks(count=3):
@@ -94,6 +124,70 @@ def test_each_rank_is_a_host_as_if_unpacked(t):
     for method in (0, 8):
         equal(figures(daemon, sessions[f"packed{method}/ranks.zip/job"]), loose)
     equal(daemon.get_json("/api/v1/sessions")["not_read"], [])
+
+
+def test_tar_files_are_read_as_folders_too(t):
+    for name, data in ranks():
+        if "MACOSX" not in name and "hidden" not in name and not name.endswith("/"):
+            t.write(f"loose/{name}", data)
+    for name, how in TARS.items():
+        t.write(f"packed/{name}", tar(ranks(), *how))
+    daemon = t.serve(t.folder())
+    sessions = daemon.sessions()
+    equal(sorted(sessions), ["loose/job", *sorted(f"packed/{name}/job" for name in TARS)])
+    loose = figures(daemon, sessions["loose/job"])
+    for name in TARS:
+        equal(figures(daemon, sessions[f"packed/{name}/job"]), loose, name)
+        path = f"{t.folder()}/packed/{name}"
+        plain = t.run("whose", f"{t.folder()}/loose/job/rank0.pickle")
+        inner = t.run("whose", f"{path}/job/rank0.pickle")
+        equal(strip(inner.stdout, f"{name}/job/"), plain.stdout, name)
+        done = t.run("whatif", path, "--change=expandable_segments")
+        equal((done.returncode, done.stderr), (0, ""), name)
+        given = add(daemon, name, tar(ranks(), *TARS[name]))
+        (session,) = sessions_of(daemon, given["id"])
+        equal(figures(daemon, session), loose, name)
+    equal(daemon.get_json("/api/v1/sessions")["not_read"], [])
+    texts = t.write("texts.tar.gz", tar(job(), "w:gz"))
+    equal(json.loads(t.run("explain", texts, "--json").stdout)[0]["file"], "texts.tar.gz/job/log.txt")
+    alone = t.write("alone.tar", tar([("rank0.pickle", snapshot(1))]))
+    equal(t.run("summary", alone).returncode, 0)
+
+
+def test_what_of_a_tar_file_is_refused_is_named_with_its_reason(t):
+    hostile = {name: found for name, found in HOSTILE.items() if name != "job/bomb.pickle"}
+    path = t.write("ranks.tar", linked(ranks() + [(name, data) for name, (data, _) in hostile.items()]))
+    told = t.run("summary", path, "--json")
+    rows = {row["file"]: row["reason"] for row in json.loads(told.stdout)["not_read"]}
+    reasons = {name: reason for name, (_, reason) in hostile.items()} | {"job/rank9.pickle": "is a link"}
+    equal(sorted(rows), sorted(f"ranks.tar/{name}" for name in reasons))
+    for name, reason in reasons.items():
+        assert reason in rows[f"ranks.tar/{name}"], rows
+    whole, packed = tar(ranks()), tar(ranks(), "w:gz")
+    for name, data, reason in (
+        ("cut.tar", whole[:2000], "the tar archive is cut"),
+        ("cut.tar.gz", packed[:-200], "cut"),
+        ("damaged.tar", whole[:512] + b"x" * 512 + whole[1024:], "the tar archive is damaged"),
+        ("damaged.tgz", packed[:-8] + bytes([packed[-8] ^ 1]) + packed[-7:], "the gzip stream is damaged"),
+        ("many.tar", tar([(f"{at}.txt", b"") for at in range(4200)]), "a tar archive of more than 4096 files"),
+        ("others.tar", tar([("b.md", b"x")]), "a tar archive of 1 file, of which none is a snapshot"),
+    ):
+        of = t.write(f"apart/{name}", data)
+        for command in ("summary", "explain", "whose"):
+            done = t.run(command, of)
+            equal(done.returncode, 2, f"{command} {name}: {done.stdout}")
+            assert reason in done.stdout + done.stderr, f"{command} {name}: {done.stdout} {done.stderr}"
+
+
+def test_a_stored_member_that_is_damaged_is_not_read(t):
+    data = snapshot(1)
+    whole = bytearray(archive([("a.pickle", data), ("b.pickle", data)], zipfile.ZIP_STORED))
+    at = whole.index(b"filename") + 20
+    whole[at] ^= 1
+    path = t.write("stored.zip", bytes(whole))
+    for command in ("summary", "explain", "whose"):
+        done = t.run(command, path)
+        assert "its checksum in the zip archive" in done.stdout + done.stderr, f"{command}: {done}"
 
 
 def test_an_archive_that_is_replaced_is_read_again(t):
@@ -187,7 +281,7 @@ def test_a_path_goes_on_inside_an_archive(t):
             assert f"none named {name}, and no such folder" in done.stderr, done.stderr
         done = t.run(command, f"{loose}/x.pickle")
         equal((done.returncode, done.stdout), (2, ""), command)
-        assert "is no zip archive" in done.stderr, done.stderr
+        assert "is no zip or tar archive" in done.stderr, done.stderr
 
 
 def test_a_small_archive_with_any_byte_changed_is_answered_or_refused_with_a_reason(t):

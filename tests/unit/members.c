@@ -326,6 +326,35 @@ START_TEST(an_archive_with_any_byte_changed_is_read_as_it_was_or_refused)
 }
 END_TEST
 
+/* Nobody inflates it, so nobody else meets its checksum. */
+START_TEST(a_stored_member_is_held_to_its_checksum)
+{
+    static const char plain[] = "some text, and more of it";
+    for (size_t changed = 0; changed < strlen(plain); changed++) {
+        struct bytes bytes;
+        struct err err;
+        struct member member;
+        char text[64];
+        stored_put("a.pickle", plain);
+        stored_put("b.pickle", plain);
+        struct analysis_members *members = members_of(&bytes, &err);
+        ck_assert(analysis_members_locate(members, 0, &member, &err));
+        bytes.data[member.data_at + changed] = (char)(bytes.data[member.data_at + changed] ^ 4);
+        struct analysis_member_view *view = analysis_member_view_new(&bytes.source, &member);
+        const struct source *source = analysis_member_view_source(view);
+        ck_assert_int_eq(source->read(source->context, 0, text, 10), 10); /* its begin, and again */
+        ck_assert_int_eq(source->read(source->context, 0, text, 5), 5);
+        ck_assert(analysis_member_view_check(view, &err));
+        ck_assert_int_eq(source->read(source->context, 8, text, sizeof(text)), -1);
+        ck_assert(!analysis_member_view_check(view, &err));
+        ck_assert_ptr_nonnull(strstr(err.text, "is damaged"));
+        analysis_member_view_free(view);
+        analysis_members_free(members);
+        bytes_close(&bytes);
+    }
+}
+END_TEST
+
 START_TEST(one_file_is_enough_where_it_is_named)
 {
     struct bytes bytes;
@@ -355,6 +384,7 @@ int main(void)
     tcase_add_test(tests, an_archive_of_too_much_or_too_little_is_none);
     tcase_add_test(tests, a_list_with_any_byte_changed_reads_nothing_beyond_the_archive);
     tcase_add_test(tests, an_archive_with_any_byte_changed_is_read_as_it_was_or_refused);
+    tcase_add_test(tests, a_stored_member_is_held_to_its_checksum);
     tcase_add_test(tests, one_file_is_enough_where_it_is_named);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
