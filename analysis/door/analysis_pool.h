@@ -11,6 +11,7 @@ struct analysis_trace_category {
     const char *name, *words; /* "saved_activation", "saved activations"; static storage */
     const char *guess_words;  /* behind the words: "", " (guess)", " (part guess)"; the same */
     int64_t bytes, guessed_bytes;
+    int64_t failure_bytes; /* when the last request failed; -1: none failed */
 };
 enum { ANALYSIS_TRACE_CATEGORIES_MAX = 24 };
 

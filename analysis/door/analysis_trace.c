@@ -183,9 +183,12 @@ static void categories_take(const struct memory_profile_pool *row, struct analys
     pool->category_count = row->at_peak == NULL ? 0 : memory_profile_categories_order(row->at_peak, order);
     for (size_t i = 0; i < pool->category_count; i++) {
         const struct memory_profile_category_sum *sum = &row->at_peak[order[i]];
-        pool->categories[i] = (struct analysis_trace_category){category_name(order[i]), category_words(order[i]),
+        pool->categories[i] = (struct analysis_trace_category){category_name(order[i]),
+                                                               category_words(order[i]),
                                                                memory_profile_categories_guess_words(order[i], sum),
-                                                               sum->bytes, sum->guessed_bytes};
+                                                               sum->bytes,
+                                                               sum->guessed_bytes,
+                                                               row->at_failure ? row->at_failure[order[i]].bytes : -1};
     }
 }
 

@@ -186,8 +186,13 @@ static void write_memory(const struct summary_pool *row)
         output_format("    %s\n", printable(name, pool->failure));
     for (size_t i = 0; i < pool->category_count; i++) {
         const struct analysis_trace_category *category = &pool->categories[i];
-        output_format("      %12s  %s%s\n", size(capacity, (double)category->bytes), category->words,
+        output_format("      %12s  %s%s", size(capacity, (double)category->bytes), category->words,
                       category->guess_words);
+        bool is_other =
+            category->failure_bytes >= 0 && strcmp(capacity, size(peak, (double)category->failure_bytes)) != 0;
+        if (is_other)
+            output_format(", %s when the last request failed", peak);
+        output_word("\n");
     }
 }
 

@@ -168,6 +168,13 @@ def unwound_faults(binary, folder):
     summary = subprocess.run(
         [binary, "summary", os.path.join(folder, "rank0.pickle")], capture_output=True, check=True, text=True
     ).stdout
+    told = subprocess.run(
+        [binary, "summary", "--json", os.path.join(folder, "rank0.pickle")], capture_output=True, check=True, text=True
+    ).stdout
+    (pool,) = loads(told)["sessions"][0]["memory"]
+    at_failure = {row["category"]: row["size_bytes"] for row in pool["failure_categories"]}
+    if at_failure != {name: size for name, size in twin.items() if size}:
+        faults.append(f"summary says {at_failure} of the failure, not {twin}")
     explained(binary, folder, made_causes.passing())
     passing = subprocess.run(
         [binary, "summary", os.path.join(folder, "rank0.pickle")], capture_output=True, check=True, text=True

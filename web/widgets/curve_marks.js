@@ -93,6 +93,27 @@ function labelPlace(box, x, y, wide, ratio) {
   return { x: Math.max(box.left, box.left + box.width - wide), y: y - (PEAK_PX + 1) * ratio, wide };
 }
 
+/* Heights of a line over the picture where the label is: {x, end, held}, a value of `held` from each x to the next. */
+function lineBeside(u, { x, end, held }, label) {
+  const heights = [];
+  x.forEach((from, at) => {
+    const left = u.valToPos(from, 'x', true);
+    const right = u.valToPos(x[at + 1] ?? end, 'x', true);
+    if (held[at] != null && right >= label.x && left <= label.x + label.wide)
+      heights.push(u.valToPos(held[at], 'y', true));
+  });
+  return heights;
+}
+
+/* Pure: the label above each height that would cross it, if there is room below `top`. Its foot is at y. */
+export function clearOfLine(label, heights, top, ratio) {
+  const high = 16 * ratio;
+  let { y } = label;
+  for (const height of [...new Set(heights)].sort((a, b) => b - a))
+    if (height > y - high && height < y + 2 * ratio) y = height - 3 * ratio;
+  return y - high >= top ? { ...label, y } : label;
+}
+
 /* The peak filled, with its label on the side that has room; local peaks hollow and small. Out: boxes of labels. */
 export function paintMarks(u, data, ratio) {
   const { ctx } = u;
@@ -113,6 +134,7 @@ export function paintMarks(u, data, ratio) {
     const all = [data.peakWords ?? `${peakWords}, step ${count(data.peak.step)}`, peakWords];
     const words = all.find((each) => hasRoom(u.bbox, peak[0], ctx.measureText(each).width, ratio)) ?? all[0];
     label = labelPlace(u.bbox, ...peak, ctx.measureText(words).width, ratio);
+    if (data.held) label = clearOfLine(label, lineBeside(u, data, label), u.bbox.top, ratio);
     const line = data.capacity ? u.valToPos(data.capacity.bytes, 'y', true) : NaN;
     if (line > label.y - 18 * ratio && line < label.y + 2 * ratio) {
       ctx.fillStyle = token('panel');

@@ -4,6 +4,7 @@
 
 #include "base/sum.h"
 #include "model/memory_profile/categories_before.h"
+#include "model/memory_profile/failures.h"
 
 /* How an allocation ends, seen from the run that it was made in. */
 struct life {
@@ -287,6 +288,14 @@ static void blocks_give(struct giving *giving, struct arena *arena, struct arena
     given_take(giving, arena);
 }
 
+static struct memory_profile_category_sum *sums_at(const struct memory_profile_pool *pool, uint32_t count,
+                                                   struct arena *arena)
+{
+    struct memory_profile_category_sum *sums = arena_array(arena, struct memory_profile_category_sum, CATEGORY_COUNT);
+    memory_profile_categories_at(pool, count, sums);
+    return sums;
+}
+
 void memory_profile_categories_make(struct memory_profile *profile, struct arena *arena)
 {
     const struct torch_snapshot *snapshot = profile->events.snapshot;
@@ -314,10 +323,11 @@ void memory_profile_categories_make(struct memory_profile *profile, struct arena
     blocks_give(&giving, arena, scratch);
     for (uint32_t p = 0; p < profile->pool_count; p++) {
         struct memory_profile_pool *pool = &profile->pools[p];
-        struct memory_profile_category_sum *sums =
-            arena_array(arena, struct memory_profile_category_sum, CATEGORY_COUNT);
-        memory_profile_categories_at(pool, pool->peak_at - pool->first + 1, sums);
-        pool->at_peak = sums;
+        pool->at_peak = sums_at(pool, pool->peak_at - pool->first + 1, arena);
+        if (pool->failure_count > 0) {
+            const struct memory_profile_failure *last = &pool->failures[pool->failure_count - 1];
+            pool->at_failure = sums_at(pool, memory_profile_failures_moment(last).count, arena);
+        }
     }
     arena_free(scratch);
 }

@@ -13,7 +13,7 @@
 #include "model/memory_profile/model.h"
 #include "plan/torch_phase.h"
 
-/* Fills guesses, block_choices, and `before` and `at_peak` of the pools. Nothing without a snapshot. */
+/* Fills guesses, block_choices, and `before`, `at_peak` and `at_failure` of the pools. Nothing without a snapshot. */
 void memory_profile_categories_make(struct memory_profile *profile, struct arena *arena);
 /* The category of an allocation, or of a free of what was there before; UNKNOWN without one. */
 struct category_choice memory_profile_categories_of(const struct memory_profile *profile, uint32_t event);

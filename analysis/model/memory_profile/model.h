@@ -146,9 +146,10 @@ struct memory_profile_pool {
     struct memory_profile_category_sum *before; /* of each category, what was there before the first event and is never
                                                    freed; NULL where there are no categories */
     struct memory_profile_category_sum
-        *at_peak;                             /* of each category, after peak_at; they add up to what is in use there;
+        *at_peak; /* of each category, after peak_at; they add up to what is in use there;
                                                     NULL */
-    struct memory_profile_waste_range *waste; /* of blocks of events; see memory_profile_waste.h */
+    struct memory_profile_category_sum *at_failure; /* the same when the last request failed; NULL: none did */
+    struct memory_profile_waste_range *waste;       /* of blocks of events; see memory_profile_waste.h */
     /* as XProf reads a file: */
     uint32_t xprof_peak_at;
     int64_t xprof_lifetime_peak_bytes;

@@ -230,7 +230,7 @@ static void remainder_write(struct json *json, const char *code, int64_t bytes, 
     json_key_int(json, "size_bytes", bytes);
     json_key_known(json, "count", count);
     json_key_text(json, "text", text);
-    memory_profile_views_categories(json, categories);
+    memory_profile_views_categories(json, "categories", categories);
     json_object_end(json);
 }
 
@@ -309,7 +309,8 @@ static void answer_write(struct json *json, const struct live_listing *listing,
     memory_profile_views_named(json, listing->profile, &tally, memory_profile_in_use_after(live->pool, moment->count));
     struct memory_profile_category_sum *sums =
         arena_array(listing->request->arena, struct memory_profile_category_sum, CATEGORY_COUNT);
-    memory_profile_views_categories(json, memory_profile_categories_at(live->pool, moment->count, sums) ? sums : NULL);
+    memory_profile_views_categories(json, "categories",
+                                    memory_profile_categories_at(live->pool, moment->count, sums) ? sums : NULL);
     between_write(json, listing->request, live);
     json_object_end(json);
 }

@@ -119,7 +119,8 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key(json, "peak");
     memory_profile_views_point(json, pool, pool->peak_at - pool->first);
     memory_profile_views_named(json, profile, &pool->peak_named, memory_profile_in_use_bytes(profile, pool->peak_at));
-    memory_profile_views_categories(json, pool->at_peak);
+    memory_profile_views_categories(json, "categories", pool->at_peak);
+    memory_profile_views_categories(json, "failure_categories", pool->at_failure);
     memory_profile_views_bytes(json, "peak_largest_free_bytes", memory_profile_waste_chunk(profile, pool->peak_at));
     const bool is_in_pieces = memory_profile_waste_matters(profile, pool->peak_at);
     json_key_bool(json, "is_peak_free_in_pieces", is_in_pieces);

@@ -234,11 +234,12 @@ void memory_profile_views_notes(const struct tool_request *request, const struct
             tool_note(request, sets[s]->items[i].code, sets[s]->items[i].count, sets[s]->items[i].text);
 }
 
-void memory_profile_views_categories(struct json *json, const struct memory_profile_category_sum *sums)
+void memory_profile_views_categories(struct json *json, const char *name,
+                                     const struct memory_profile_category_sum *sums)
 {
     if (sums == NULL)
         return;
-    json_key_array(json, "categories");
+    json_key_array(json, name);
     for (int i = 0; i < CATEGORY_COUNT; i++) {
         if (sums[i].bytes == 0)
             continue;

@@ -76,7 +76,8 @@ struct str memory_profile_views_key(struct buf *scratch, const struct str *parts
 void memory_profile_views_notes(const struct tool_request *request, const struct memory_profile_pool *pool);
 /* "categories": [{category, size_bytes, guessed_bytes, count}], those that have bytes, in the order of
  * category.def; null without sums. */
-void memory_profile_views_categories(struct json *json, const struct memory_profile_category_sum *sums);
+void memory_profile_views_categories(struct json *json, const char *name,
+                                     const struct memory_profile_category_sum *sums);
 /* Member "end": an object; none where there is no such moment. */
 void memory_profile_views_end(struct json *json, const struct memory_profile_pool *pool);
 /* An object of one of the pool's failures. */

@@ -50,7 +50,7 @@ static void json_write(const struct whose *whose, struct json *json)
     json_key_int(json, "in_use_bytes", whose->in_use_bytes);
     json_key(json, "reason");
     memory_profile_views_reason(json, has_stacks(whose) ? NULL : "no_stacks", no_stacks);
-    memory_profile_views_categories(json, has_stacks(whose) ? whose->sums : NULL);
+    memory_profile_views_categories(json, "categories", has_stacks(whose) ? whose->sums : NULL);
     json_key_array(json, "groups");
     for (size_t i = 0; i < whose->lines.count; i++) {
         const struct memory_profile_line *line = &whose->lines.items[i];

@@ -19,6 +19,7 @@ import {
   timelineOf,
   windowOf,
 } from '../../../web/tools/memory_profile/load.js';
+import { clearOfLine } from '../../../web/widgets/curve_marks.js';
 import { nextMarks, swappedMarks } from '../../../web/lib/marks.js';
 import { changed, rangeOf, rangePatch, wantedOf } from '../../../web/tools/memory_profile/state.js';
 import { emptyRoute } from '../../../web/lib/route.js';
@@ -128,6 +129,31 @@ export function run({ test, equal, truth }) {
       ),
       'TPU 2 reached 70.10 GiB at 812.4 ms.',
     );
+  });
+
+  test('the answer says what its category held when the request failed, if that is another figure', () => {
+    const held = (bytes) => [{ category: 'saved_activation', size_bytes: bytes }];
+    const said = (more) => textOf(say.answer({ memory: 'GPU 0', peak, categories: held(64 * GIB), ...more }));
+    const most = '; 64.00 GiB of it are saved activations';
+    truth(said({}).endsWith(`${most}.`), `${most}.`);
+    truth(said({ failure_categories: held(64 * GIB) }).endsWith(`${most}.`), `${most}.`);
+    truth(
+      said({ failure_categories: held(65 * GIB) }).endsWith(`${most}, 65.00 GiB when the last request failed.`),
+      `${most}, 65.00 GiB when the last request failed.`,
+    );
+    truth(
+      said({ failure_categories: [] }).endsWith(`${most}, 0 B when the last request failed.`),
+      `${most}, 0 B when the last request failed.`,
+    );
+  });
+
+  test('the label of the peak stands above a line that would cross it, where there is room', () => {
+    const label = { x: 10, y: 100, wide: 50 };
+    equal(clearOfLine(label, [], 0, 1).y, 100);
+    equal(clearOfLine(label, [60, 103, 130], 0, 1).y, 100, 'lines beside it');
+    equal(clearOfLine(label, [95], 0, 1).y, 92);
+    equal(clearOfLine(label, [95, 82, 95], 0, 1).y, 79, 'one after the other');
+    equal(clearOfLine(label, [95, 82], 70, 1).y, 100, 'no room above');
   });
 
   test('hosts without an event say why, those that have some say nothing', () => {

@@ -172,6 +172,7 @@ export function timelineOf(
     events: columns.event,
     end: data.to_ps,
     used,
+    held: isFree && isHeld ? whole : null,
     ends,
     columns,
     fragmentation,

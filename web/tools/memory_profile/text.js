@@ -51,12 +51,19 @@ export function answer(pool, hostCount = 1) {
 }
 
 /* "; 11.38 GiB of it are saved activations": of an allocator snapshot what holds most at the peak. */
-function mostOf({ categories }) {
+function mostOf({ categories, failure_categories: atFailure }) {
   const known = (categories ?? []).filter(({ category }) => category !== 'unknown');
   const most = known.reduce((found, one) => (one.size_bytes > (found?.size_bytes ?? 0) ? one : found), null);
   if (!most) return [];
   const words = categoryWords(most.category);
-  return ['; ', part(most.size_bytes), ` of it ${words.endsWith('s') ? 'are' : 'is'} ${words}`];
+  const then = atFailure && (atFailure.find(({ category }) => category === most.category)?.size_bytes ?? 0);
+  const isOther = then != null && bytes(then) !== bytes(most.size_bytes);
+  return [
+    '; ',
+    part(most.size_bytes),
+    ` of it ${words.endsWith('s') ? 'are' : 'is'} ${words}`,
+    ...(isOther ? [', ', part(then), ' when the last request failed'] : []),
+  ];
 }
 
 /* "; the largest free piece is 5.84 GiB of 9.90 GiB free", where the core says that it matters. */
