@@ -176,7 +176,7 @@ $(B)/unit/beneath: $(box_obj)
 $(B)/unit/disk_cache: $(addprefix $(B)/server/,store/disk_cache.o store/sha256.o base/clock.o base/memory.o)
 $(B)/unit/cache: $(addprefix $(B)/server/,store/cache.o base/clock.o base/memory.o base/wanted.o)
 $(B)/unit/aws_process $(B)/unit/http_client $(B)/unit/remote: $(remote_obj) $(filter $(B)/server/base/% $(B)/server/sandbox/helper%,$(server_obj))
-$(B)/unit/notice_form $(B)/unit/notify $(B)/unit/rows $(B)/unit/unpacked: $(filter-out $(B)/server/cmd/%,$(server_obj))
+$(B)/unit/notice_form $(B)/unit/notify $(B)/unit/reading $(B)/unit/rows $(B)/unit/unpacked: $(filter-out $(B)/server/cmd/%,$(server_obj))
 $(B)/unit/sha256: $(B)/server/store/sha256.o
 $(B)/unit/unpacked: LDFLAGS += -Wl,--wrap=inflateInit2_ -Wl,--wrap=gzip_whole_inflate
 $(B)/unit/job_list: $(addprefix $(B)/server/,http/job_list.o http/request.o store/upload.o store/account.o store/cache.o base/cgroups.o base/clock.o base/memory.o base/wanted.o)

@@ -52,6 +52,13 @@ async function lookUpDefault(route, sessions, signal) {
   return { row: HOME, found: { session: null, warnings: [] } };
 }
 
+/* That of the session which a bare address means, if early.js has guessed it. */
+function summaryOf(row, route, { session, modules }, signal) {
+  const ahead = modules ? (row.ahead?.({ ...route, session: session.id }, signal) ?? null) : null;
+  ahead?.catch(() => {});
+  return ahead;
+}
+
 /* Out: {row: of pages.js, found: of resolve(), with `ahead`, what its page asked for before}; what the reader should
    know of it becomes a banner. */
 export async function lookUp(route, banners, signal) {
@@ -76,5 +83,6 @@ export async function lookUp(route, banners, signal) {
   if (named && !found.session && !found.lost && !row.hasEmpty && sessions.total_count)
     banners.set('tool', { text: `No session here has anything for the ${nameOf(row)}; showing what was found.` });
   if (found.session?.id === route.session) found.ahead = summary;
+  else if (named && found.session) found.ahead = summaryOf(named, route, found, signal);
   return { row: found.session || row.hasEmpty ? row : HOME, found };
 }

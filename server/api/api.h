@@ -8,7 +8,7 @@
  * it fit), api_profiles.c (device profiles), api_metrics.c and api_metrics_jobs.c (figures for Prometheus),
  * api_uploads.c (files that a reader uploaded), api_confirmations.c (changes that the compiler is asked about),
  * api_captures.c (traces of running jobs), api_live.c (what they have in use), api_capacity.c (how much memory devices
- * have), api_batch.c (several questions in one request), api_shared.c. */
+ * have), api_readings.c (how far files are read), api_batch.c (several questions in one request), api_shared.c. */
 #pragma once
 
 #include "analysis/analysis.h"
@@ -35,6 +35,8 @@ struct response *api_devices(const struct server *server, const struct request *
 
 struct response *api_sessions(const struct server *server, const struct request *request);
 struct response *api_session(const struct server *server, const struct request *request);
+/* How much was read so far of files that somebody waits for; of a session. */
+struct response *api_readings(const struct server *server, const struct request *request);
 struct response *api_modules(const struct server *server, const struct request *request);
 /* A view of all modules of a session. */
 struct response *api_all_modules(const struct server *server, const struct request *request,

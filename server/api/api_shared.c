@@ -6,6 +6,15 @@
 #include <string.h>
 #include <strings.h>
 
+/* What pages of programs show where no session is named. NULL: none has, or may have, a program. */
+static const struct snapshot_session *newest_with_programs(struct store *store, const struct snapshot *snapshot)
+{
+    for (size_t at = 0; snapshot && at < snapshot->session_count; at++)
+        if (modules_known_count(store, snapshot->sessions[at]) != 0)
+            return snapshot->sessions[at];
+    return NULL;
+}
+
 static struct response *find_session(struct api_subject *subject, const struct server *server, const char *id)
 {
     struct err err = ERR_INIT;
@@ -20,7 +29,8 @@ static struct response *find_session(struct api_subject *subject, const struct s
     } else {
         return response_err(&err, NULL);
     }
-    subject->session = snapshot_session(subject->snapshot, id);
+    subject->session = strcmp(id, "newest") == 0 ? newest_with_programs(server->store, subject->snapshot)
+                                                 : snapshot_session(subject->snapshot, id);
     return subject->session ? NULL : response_problem(404, "notfound", "there is no session of that id");
 }
 

@@ -36,6 +36,7 @@ struct file {
     char *window;
     uint64_t window_at;
     size_t window_length, next_window_bytes;
+    atomic_uint_fast64_t *counter; /* of what is read; NULL: nobody counts */
 };
 
 struct files_identity files_identity_of(const struct stat *status)
@@ -92,13 +93,26 @@ static atomic_uint_fast64_t bytes_read; /* for those who watch the daemon */
 
 uint64_t files_bytes_read(void) { return atomic_load_explicit(&bytes_read, memory_order_relaxed); }
 
+void files_count_into(struct file *file, atomic_uint_fast64_t *counter)
+{
+    struct file *of = file->archive ? file->archive : file;
+    of->counter = counter;
+}
+
+static void count_read(const struct file *file, size_t size)
+{
+    atomic_fetch_add_explicit(&bytes_read, size, memory_order_relaxed);
+    if (file->counter)
+        atomic_fetch_add_explicit(file->counter, size, memory_order_relaxed);
+}
+
 /* What was wrong has been told by remote_read. */
 static int64_t read_remote(const struct file *file, uint64_t offset, char *into, size_t size)
 {
     struct err err = ERR_INIT;
     if (!remote_read(file->remote, offset, into, size, &err))
         return -1;
-    atomic_fetch_add_explicit(&bytes_read, size, memory_order_relaxed);
+    count_read(file, size);
     return (int64_t)size;
 }
 
@@ -119,7 +133,7 @@ static int64_t read_fully(const struct file *file, uint64_t offset, char *into, 
             return -1;
         done += (size_t)count;
     }
-    atomic_fetch_add_explicit(&bytes_read, done, memory_order_relaxed);
+    count_read(file, done);
     return (int64_t)done;
 }
 

@@ -91,6 +91,9 @@ bool files_is_gzip(struct file *file);
 /* Gzip or zip. */
 bool files_is_packed(struct file *file);
 
+/* What is read of it from now on is added to `counter`, by any thread; NULL: to none. Not of joined ones. */
+void files_count_into(struct file *file, atomic_uint_fast64_t *counter);
+
 /* What this process has read from disk and from servers by this module, of all files; any thread. */
 uint64_t files_bytes_read(void);
 

@@ -3,6 +3,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"
+#include "server/files/reading.h"
 #include "server/store/kept_facts.h"
 #include "server/store/unpacked.h"
 
@@ -204,9 +205,13 @@ static struct analysis_contents *read_contents(struct store *store, const struct
 static void *make_contents(void *context, struct cache_made *made, struct err *err)
 {
     struct store_making *making = context;
-    struct analysis_contents *contents =
-        making->contents ? making->contents
-                         : read_contents(making->store, &making->file->place, making->opened, NULL, err);
+    struct analysis_contents *contents = making->contents;
+    struct reading_of_file reading;
+    if (!contents) {
+        reading_begin(&reading, making->opened);
+        contents = read_contents(making->store, &making->file->place, making->opened, NULL, err);
+        reading_end(&reading);
+    }
     making->contents = NULL;
     if (contents)
         made->cost_bytes = analysis_contents_memory_bytes(contents);

@@ -3,6 +3,7 @@
 
 #include "server/base/memory.h"
 #include "server/base/wanted.h"
+#include "server/files/reading.h"
 #include "server/store/beside.h"
 #include "server/store/capacity.h"
 #include "server/store/completion.h"
@@ -122,12 +123,17 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     making->reading.limit_bytes = taken_bytes;
     making->reading.wanted = wanted_holders();
     struct cache_hold unpacked = {0};
+    struct reading_of_file reading;
+    if (making->file)
+        reading_begin(&reading, making->file);
     if (making->may_inflate)
         unpacked_attach(making->store, making->file, &unpacked);
     struct analysis_subject *core =
         is_text ? read_text(making, err) : analysis_subject_read(making->source, &making->reading, err);
     if (making->may_inflate)
         unpacked_let_go(making->file, &unpacked);
+    if (making->file)
+        reading_end(&reading);
     if (making->file && (core || !is_text) && !(is_text ? files_only_grew : files_unchanged)(making->file, &change)) {
         analysis_subject_free(core);
         core = NULL;

@@ -252,6 +252,35 @@ def test_several_questions_are_answered_as_each_alone(t):
     )
 
 
+def test_a_text_is_answered_together_with_others(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    path = f"oom/text?session={session}&file=error.txt&from=0&to=50"
+    alone = daemon.ask("/api/v1/" + path)
+    equal((alone.status, len(alone.body)), (200, 50))
+    first, second = batch(daemon, "about", path).json["answers"]
+    equal(sorted(first), ["body", "status"])
+    equal(second, {"status": 200, "text": alone.body.decode()})
+
+
+def test_the_newest_session_with_programs_needs_no_id(t):
+    daemon = serve_dumps(t)
+    named = next(each for each in daemon.get_json("/api/v1/sessions?sort=newest")["sessions"] if each["kind"] == "dump")
+    equal(daemon.get_json("/api/v1/sessions/newest")["id"], named["id"])
+    told = daemon.get_json("/api/v1/memory_viewer/summary?session=newest")
+    equal(told, daemon.get_json(f"/api/v1/memory_viewer/summary?session={named['id']}"))
+    equal(t.serve(t.folder()).ask("/api/v1/sessions/newest").status, 404)
+
+
+def test_of_a_session_that_nobody_reads_there_are_no_readings(t):
+    daemon = serve_dumps(t)
+    session = daemon.session_id("seed-matmul-327680")
+    daemon.get_json(f"/api/v1/memory_viewer/summary?session={session}")
+    equal(daemon.get_json(f"/api/v1/readings?session={session}"), {"session": session, "readings": []})
+    equal(daemon.ask("/api/v1/readings").status, 400)
+    equal(daemon.ask("/api/v1/readings?session=000000000000").status, 404)
+
+
 def test_a_question_that_fails_does_not_fail_the_others(t):
     daemon = serve_dumps(t)
     session = daemon.session_id("seed-matmul-327680")

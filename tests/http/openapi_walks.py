@@ -12,7 +12,10 @@ def is_of_text(path):
 
 
 def is_of_session(path):
-    return any(tool in path for tool in ("/memory_viewer/", "/memory_profile/", "/modules/", "/api/v1/verdict"))
+    return any(
+        tool in path
+        for tool in ("/memory_viewer/", "/memory_profile/", "/modules/", "/api/v1/verdict", "/api/v1/readings")
+    )
 
 
 def is_of_device(path):

@@ -92,36 +92,56 @@ const MAX_TOGETHER = 16; // as the daemon takes
 const MAX_TOGETHER_CHARACTERS = 6000;
 const HIDDEN_MS = 100; // a page that is not seen has no frames
 const OPENING_MS = 5000;
+const QUICK_MS = 400; // the line of a reader far away is in it
 const JSON_ONLY = { Accept: 'application/json' };
+const STATUS_BUSY = 503;
+const NEWEST = 'sessions/newest'; // the newest session with programs
+const encoder = new globalThis.TextEncoder();
 /* What of an address stands below api/v1/. */
 const belowRoot = (href) => href.slice(apiUrl('', {}).href.length);
 
 let opening = []; // what was asked, below api/v1/; null once the reader does something
 let waiting = []; // {href, signal, resolve, reject} that will be asked together
 
-/* Its parts as fetch() gives them: [{status, ok, json()}], promises. What went wrong with all is told of each. */
+/* Its parts as fetch() gives them: [{status, ok, json(), arrayBuffer()}], promises; isLater: it would have kept the
+ * others waiting, and has to be asked for alone. What went wrong with all is told of each. */
 function partsOf(count, response) {
   const whole = response.then(async (answer) => {
     const body = await answer.json().catch(() => ({}));
     return Array.from({ length: count }, (_, at) => (answer.ok ? body.answers[at] : { status: answer.status, body }));
   });
   return Array.from({ length: count }, async (_, at) => {
-    const { status, body } = (await whole)[at];
-    return { status, ok: status < 400, json: async () => body };
+    const { status, body, text } = (await whole)[at];
+    const isLater = status === STATUS_BUSY && (await response).ok;
+    const arrayBuffer = async () => encoder.encode(text).buffer;
+    return { status, ok: status < 400, isLater, json: async () => body, arrayBuffer };
   });
 }
 
 /* What early.js has asked for: address below api/v1/ → {answer that is under way, isTaken}. Each is taken once; but
-   while the
- * page opens by all who ask the same. */
+ * while the page opens by all who ask the same. */
 const ahead = new Map();
 if (globalThis.memviewdAhead) {
   const { asked, response } = globalThis.memviewdAhead;
-  partsOf(asked.length, response).forEach((part, at) => {
-    part.catch(() => {}); // the page says it, if it asks for it
-    ahead.set(asked[at], { part, isTaken: false });
+  const parts = partsOf(asked.length, response);
+  const newest = asked.indexOf(NEWEST);
+  const named = newest < 0 ? null : parts[newest].then(nameNewest).catch(() => {});
+  parts.forEach((part, at) => {
+    const known = named ? named.then(() => part) : part;
+    known.catch(() => {}); // the page says it, if it asks for it
+    ahead.set(asked[at], { part: known, isTaken: false });
   });
 }
+
+/* What was asked of the newest session is what would be asked of it by its id. */
+async function nameNewest(answer) {
+  const { id } = await answer.json();
+  ahead.get(NEWEST).isTaken = true;
+  for (const [path, entry] of [...ahead])
+    if (id && path.includes('newest'))
+      ahead.set(path.replace(NEWEST, `sessions/${id}`).replace('session=newest', `session=${id}`), entry);
+}
+
 /* A browser also says pointermove where the page came under a pointer that rests. */
 const isByReader = ({ type, movementX, movementY }) => type !== 'pointermove' || movementX !== 0 || movementY !== 0;
 for (const type of ['pointermove', 'pointerdown', 'keydown', 'popstate'])
@@ -204,8 +224,10 @@ function askTogether(href, signal) {
   });
 }
 
-/* isSlow: its answer may take long, and others are not to wait for it. */
-async function request(path, params, signal, { sent = null, isSlow = false } = {}) {
+/* isSlow: its answer may take long, and others are not to wait for it: unless it took no time when the page was opened
+ * before. */
+async function request(path, params, signal, { sent = null, isSlow = false, isPassing = false } = {}) {
+  const beganMs = performance.now();
   refuseNul(params);
   const url = apiUrl(path, params);
   const isFirst = !sent && !isSlow && isOpening();
@@ -214,7 +236,9 @@ async function request(path, params, signal, { sent = null, isSlow = false } = {
     const early = sent ? null : takeAhead(url);
     if (early) response = await early;
     else if (isFirst) response = await askTogether(url.href, signal);
-    else response = await fetch(url, { ...sent, headers: { ...JSON_ONLY, ...sent?.headers }, signal });
+    signal?.throwIfAborted();
+    if (!response || response.isLater)
+      response = await fetch(url, { ...sent, headers: { ...JSON_ONLY, ...sent?.headers }, signal });
     signal?.throwIfAborted();
   } catch (error) {
     if (error.name === 'AbortError') throw error;
@@ -223,25 +247,31 @@ async function request(path, params, signal, { sent = null, isSlow = false } = {
   }
   reached(true);
   if (!response.ok) throw await readProblem(response);
-  if (isFirst && isOpening()) keepAhead(url);
+  const isQuick = isFirst || (!sent && !isPassing && performance.now() - beganMs < QUICK_MS);
+  if (isQuick && isOpening()) keepAhead(url);
   return response;
 }
 
-/* GET api/v1/<path>. Counted as under way unless `isQuiet`; isSlow: nothing else is to wait for its answer. */
-export async function get(path, params = {}, { signal = null, isQuiet = false, isSlow = false } = {}) {
+/* GET api/v1/<path>. Counted as under way unless `isQuiet`; isSlow: nothing else is to wait for its answer; isPassing:
+ * what is told now is of no use later. */
+export async function get(
+  path,
+  params = {},
+  { signal = null, isQuiet = false, isSlow = false, isPassing = false } = {},
+) {
   const end = isQuiet ? () => {} : beginRequest();
   try {
-    return await (await request(path, params, signal, { isSlow })).json();
+    return await (await request(path, params, signal, { isSlow: isSlow || isPassing, isPassing })).json();
   } finally {
     end();
   }
 }
 
-/* GET api/v1/<path> as bytes. */
-export async function getBytes(path, params = {}, { signal = null } = {}) {
+/* GET api/v1/<path> as bytes; isSmall: with what else is asked while the page opens. */
+export async function getBytes(path, params = {}, { signal = null, isSmall = false } = {}) {
   const end = beginRequest();
   try {
-    return new Uint8Array(await (await request(path, params, signal, { isSlow: true })).arrayBuffer());
+    return new Uint8Array(await (await request(path, params, signal, { isSlow: !isSmall })).arrayBuffer());
   } finally {
     end();
   }

@@ -18,16 +18,20 @@
     'about',
     tool === 'home' ? 'sessions?sort=failed&limit=1000&offset=0' : `sessions?sort=${order}&limit=100`,
   ];
+  if (tool === 'home') first.push('live');
+  /* Without one in the URL most pages of programs show the newest that has some. */
+  const id = encodeURIComponent(session || 'newest');
+  const module = params.get('module');
+  const isPlain = !params.get('host') && !params.get('rules') && !params.get('capacity');
+  const hasPrograms = isPlain && (session || !module) && ['memory_viewer', 'modules'].includes(tool);
+  if (hasPrograms && (!session || tool === 'memory_viewer')) first.push(`sessions/${id}`);
+  if (hasPrograms && tool === 'memory_viewer')
+    first.push(
+      `sessions/${id}/modules?sort=-total&limit=100`,
+      `memory_viewer/summary?session=${id}${module ? `&module=${encodeURIComponent(module)}` : ''}`,
+    );
+  if (hasPrograms && tool === 'modules') first.push(`modules/summary?session=${id}&within_ms=250`);
   if (session) {
-    const id = encodeURIComponent(session);
-    const module = params.get('module');
-    const isPlain = !params.get('host') && !params.get('rules') && !params.get('capacity');
-    if (tool === 'memory_viewer' && isPlain)
-      first.push(
-        `sessions/${id}/modules?sort=-total&limit=100`,
-        `sessions/${id}`,
-        `memory_viewer/summary?session=${id}${module ? `&module=${encodeURIComponent(module)}` : ''}`,
-      );
     if (tool === 'memory_profile') first.push(`memory_profile/summary?session=${id}`);
     if (tool === 'oom' && !params.get('file')) first.push(`oom?session=${id}`);
     if (tool === 'device_memory') first.push(`sessions/${id}/profiles`, `device_memory/summary?session=${id}`);

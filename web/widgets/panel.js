@@ -7,6 +7,7 @@ import { begin } from '../lib/activity.js';
 import { visible } from '../lib/format.js';
 import { copyButton } from './details.js';
 import { createMenu } from './menu.js';
+import { createReadingBars } from './reading_bars.js';
 
 const DIM_AFTER_MS = 300;
 const SAY_AFTER_MS = 1000;
@@ -58,7 +59,7 @@ export function createPanel(className, title, { menu = null, hasReading = false 
   const body = el('div', { class: 'panel-body' });
   const said = el('div', { class: 'panel-said', hidden: true });
   const reading = el('div', { class: 'panel-reading' });
-  const waiting = el('p', { class: 'panel-wait', role: 'status', hidden: true });
+  const waiting = el('div', { class: 'panel-wait', role: 'status', hidden: true });
   const node = el(
     'section',
     { class: `panel ${className}`, 'aria-labelledby': id },
@@ -116,7 +117,7 @@ export function createPanel(className, title, { menu = null, hasReading = false 
       said.hidden = true;
       body.hidden = false;
     },
-    wait: (sentence, cancel) => wait(node, waiting, sentence, cancel),
+    wait: (sentence, cancel, session) => wait(node, waiting, sentence, cancel, session),
   };
 }
 
@@ -129,26 +130,25 @@ export function setLarge(panels, at) {
   }
 }
 
-/* Dims after 300 ms, says `sentence` (if any) and for how long it waits after 1 s; the returned function ends both. */
-function wait(node, waiting, sentence, cancel) {
+/* Dims after 300 ms; after 1 s says `sentence` (if any), for how long it waits, and how much was read of the files of
+ * `session` (if any). The returned function ends all. */
+function wait(node, waiting, sentence, cancel, session) {
   const end = begin();
+  const bars = session ? createReadingBars(session) : null;
   const dim = setTimeout(() => node.classList.add('is-old'), DIM_AFTER_MS);
   const say =
     sentence &&
     setTimeout(() => {
-      fill(
-        waiting,
-        prose(sentence),
-        ' ',
-        el('span', { class: 'wait-seconds', 'aria-hidden': 'true' }),
-        ' ',
-        button('text-button', cancel, 'Cancel'),
-      );
+      const seconds = el('span', { class: 'wait-seconds', 'aria-hidden': 'true' });
+      const stop = button('text-button', cancel, 'Cancel');
+      fill(waiting, el('div', {}, prose(sentence), ' ', seconds, ' ', stop, bars?.node));
       waiting.hidden = false;
+      bars?.begin();
     }, SAY_AFTER_MS);
   return () => {
     clearTimeout(dim);
     clearTimeout(say);
+    bars?.end();
     node.classList.remove('is-old');
     waiting.hidden = true;
     end();

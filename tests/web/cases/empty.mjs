@@ -336,6 +336,25 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     await other.finish();
   });
 
+  test('while files are read the page says how much of them, and of how long', async () => {
+    const page = await openWorld({});
+    const readings = [
+      { file: 'host0.xplane.pb', size_bytes: 1024, read_bytes: 256, took_ms: 3000, left_ms: 9000, text: '256 B, 25 %' },
+    ];
+    await page.route('**/api/v1/readings**', (route) => route.fulfill({ json: { session: 's', readings } }));
+    const { release } = await holdBack(page, '**/memory_viewer/summary**');
+    await goTo(page, '?space=0');
+    await page.waitForSelector('.reading-bars progress');
+    equal(await text(page, '.reading-bars li'), '256 B, 25 %. host0.xplane.pb');
+    equal(await page.locator('.reading-bars progress').evaluate(({ value, max }) => value / max), 0.25);
+    readings[0].read_bytes = 512;
+    await page.waitForFunction(() => document.querySelector('.reading-bars progress').position === 0.5);
+    release();
+    await page.waitForSelector('.panel-table tbody tr');
+    equal(await page.locator('.panel-wait:visible').count(), 0);
+    await page.drop();
+  });
+
   test('a slow answer is named after a second and can be cancelled', async () => {
     const page = await openWorld({});
     const heightPx = await page.locator('.curve').evaluate((node) => node.getBoundingClientRect().height);

@@ -112,6 +112,36 @@ export function run({ test, equal, truth, daemon, open }) {
       proxy.close();
     });
 
+  for (const query of ['', '?tool=memory_viewer', '?tool=oom', '?tool=modules', '?tool=memory_profile'])
+    test(`without a session, /${query} opens in six requests`, async () => {
+      const proxy = await startProxy(await daemon('--demo'));
+      const page = await open(proxy.url + query);
+      const asked = proxy.all();
+      truth(asked.length <= 6, asked.join('\n'));
+      await page.finish();
+      proxy.close();
+    });
+
+  test('what would keep others waiting is asked for alone', async () => {
+    const page = await open(`${await daemon('--demo')}?tool=home`, { isMeasured: true });
+    const alone = [];
+    await page.route('**/api/v1/batch**', async (route) => {
+      const response = await route.fetch();
+      const { answers } = await response.json();
+      const asked = new URL(route.request().url()).searchParams.getAll('ask');
+      const at = asked.findIndex((path) => path.startsWith('memory_viewer/summary'));
+      if (at >= 0) answers[at] = { status: 503, body: { code: 'stopped', status: 503, detail: 'ask for it alone' } };
+      await route.fulfill({ response, json: { answers } });
+    });
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/memory_viewer/summary')) alone.push(request.url());
+    });
+    await page.goto(page.url().replace('home', 'memory_viewer'));
+    await page.waitForSelector('.panel-table tbody tr');
+    equal(alone.length, 1);
+    await page.finish();
+  });
+
   /* Below api/v1/, each question of a request of many by itself. */
   const questionsOf = (paths) =>
     paths
@@ -135,8 +165,10 @@ export function run({ test, equal, truth, daemon, open }) {
     ['memory_profile', 'trace'],
     ['oom', 'dump'],
     ['device_memory', 'profiles'],
+    ['memory_viewer', ''],
+    ['modules', ''],
   ])
-    test(`${tool} asks for nothing twice, and takes all that was asked for before its scripts`, async () => {
+    test(`${tool} ${kind || 'alone'} asks for nothing twice, and takes all that was asked for early`, async () => {
       const base = await daemon('--demo');
       const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
       const proxy = await startProxy(base);

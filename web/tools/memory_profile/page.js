@@ -252,6 +252,7 @@ async function show(view, selection, route) {
       session.size_bytes > 0 ? `, ${bytes(session.size_bytes)} of ` + `files` : ''
     }.`,
     stop,
+    session.id,
   );
   try {
     const answer = await (ahead ?? get('memory_profile/summary', { session: session.id }, { signal }));

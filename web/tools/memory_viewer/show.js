@@ -79,7 +79,7 @@ export async function show(view, selection, route) {
     only(view, message(stopped(module.name, view.context.again)), 'Stopped.');
   };
   const sentence = `Reading ${short(module.name)} of ${short(session.name)}.`;
-  const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop));
+  const ends = view.panels.map((panel, at) => panel.wait(at ? '' : sentence, stop, session.id));
   try {
     await load(view, selection, route, view.controller.signal);
   } catch (error) {

@@ -276,7 +276,11 @@ export function createMarked(figures, actions) {
       const pieces = [];
       for (let from = now.from; from < now.to; from += 1 << 20)
         pieces.push(
-          await getBytes('oom/text', { ...now.about, from, to: Math.min(now.to, from + (1 << 20)) }, { signal }),
+          await getBytes(
+            'oom/text',
+            { ...now.about, from, to: Math.min(now.to, from + (1 << 20)) },
+            { signal, isSmall: now.to - now.from < 1 << 16 },
+          ),
         );
       const data = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
       pieces.reduce((at, piece) => (data.set(piece, at), at + piece.length), 0);
