@@ -5,7 +5,7 @@ import { button, el, name } from '../../lib/dom.js';
 import { bytes, count, percent, signedBytes, unitOf, visible } from '../../lib/format.js';
 import { moduleName } from '../../lib/module_names.js';
 import { categoryWords, swatch } from '../../widgets/categories.js';
-import { inUnit, tableColumns } from '../../widgets/table_columns.js';
+import { inUnit, roomFor, tableColumns } from '../../widgets/table_columns.js';
 
 const none = () => el('span', { class: 'dim' }, '–');
 const isKnown = (value) => value != null;
@@ -133,7 +133,8 @@ export function moduleColumns(data, { hasHosts, isOfHosts, isOneModule, isOneSpa
     const href = hrefOf(row);
     return href ? el('a', { href, class: 'module-link', tabindex: '-1' }, name(wordOf(row))) : name(wordOf(row));
   };
-  const moduleColumn = isOneModule ? false : { width: 11, card: isOfHosts ? 'line' : 'title', cell: linked };
+  const wide = roomFor(data.rows.map(wordOf));
+  const moduleColumn = isOneModule ? false : { width: 11, wide, card: isOfHosts ? 'line' : 'title', cell: linked };
   return tableColumns(data.columns, {
     ...(isOfHosts ? { host: { width: 8, card: 'title' }, module: moduleColumn } : {}),
     total: { ...size, width: 6.75, card: 'figure', explain: 'total', cell: totalOf(unit) },

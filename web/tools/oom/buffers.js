@@ -7,6 +7,7 @@ import { categoryWord, swatch } from '../../widgets/categories.js';
 import { createGroupChoice } from '../../widgets/group_choice.js';
 import { createPanel } from '../../widgets/panel.js';
 import { createTable } from '../../widgets/table.js';
+import { roomFor, TWIST_REM } from '../../widgets/table_columns.js';
 import { groupedRows, localRows } from '../../widgets/table_rows.js';
 import { sortRows } from '../../widgets/table_sort.js';
 import { GROUP_WAYS, groupsOf, isOutput, wayOf } from './grouping.js';
@@ -59,8 +60,10 @@ function inUnit(value, unit) {
 }
 
 /* The stack of a kernel has no shape of its own. */
+const OF_KERNEL = 'stack of the kernel for ';
+const shapeWords = (row) => `${row.is_shape_of_result ? OF_KERNEL : ''}${row.shape ?? ''}`;
 const shapeCell = (row) => [
-  row.is_shape_of_result ? el('span', { class: 'dim' }, 'stack of the kernel for ') : null,
+  row.is_shape_of_result ? el('span', { class: 'dim' }, OF_KERNEL) : null,
   text('shape')(row),
 ];
 
@@ -131,7 +134,13 @@ function columnsOf(rows, unit, linkTo, isGrouped) {
             ? el('span', { title: `${bytes(row.unpadded_bytes)} of data` }, factor(row.times))
             : el('span', { class: 'dim' }, '–'),
       }),
-    has('shape') && column('shape', 'Shape', { card: 'title', isTree: isGrouped, cell: shapeCell }),
+    has('shape') &&
+      column('shape', 'Shape', {
+        card: 'title',
+        wide: (isGrouped ? TWIST_REM : 0) + roomFor(rows.map(shapeWords)),
+        isTree: isGrouped,
+        cell: shapeCell,
+      }),
     has('category') && column('category', 'Category', { width: 9.5, cell: categoryCell }),
     rows.some((row) => row.buffer) &&
       column('buffer', 'In the plan', {
@@ -148,11 +157,16 @@ function columnsOf(rows, unit, linkTo, isGrouped) {
               )
             : el('span', { class: 'dim' }, '–'),
       }),
-    column('name', 'Op name or label', { card: has('shape') ? 'line' : 'title', isTree: isGrouped && !has('shape') }),
+    column('name', 'Op name or label', {
+      card: has('shape') ? 'line' : 'title',
+      wide: roomFor(rows.map((row) => row.name)),
+      isTree: isGrouped && !has('shape'),
+    }),
     has('source_file') &&
       column('source_file', 'Source', {
         sortKey: 'source',
         width: 11,
+        wide: roomFor(rows.map((row) => sourceLine(row.source_file ?? '', row.source_line))),
         copy: ['source', (row) => sourceLine(row.source_file ?? '', row.source_line)],
         cell: (row) =>
           row.source_file
