@@ -2,6 +2,7 @@
  * apart.js: names of one list that are alike are cut where they are equal: what tells `…mu…` from `…nu…` stays. */
 
 import { resplit, wholeName } from './dom.js';
+import { cutMiddle } from './format.js';
 
 const END = 10; // of a name stays in any case
 const IN_WORD = /[\p{L}\p{N}_]/u;
@@ -20,12 +21,12 @@ function wordAt(text, at) {
   return [from, Math.min(to, text.length)];
 }
 
-/* Pure. Out: name → [from, to): the first word in which it differs from the one that is most like it, of those with the
+/* Pure. endLength: so many letters of the end stay in any case. Out: name → [from, to): the first word in which it differs from the one that is most like it, of those with the
  * same end: an end that differs tells them apart already. */
-export function differences(names) {
+export function differences(names, endLength = END) {
   const ofEnd = new Map();
   for (const text of new Set(names)) {
-    const end = text.slice(-END);
+    const end = endLength ? text.slice(-endLength) : '';
     ofEnd.set(end, [...(ofEnd.get(end) ?? []), text]);
   }
   const spans = new Map();
@@ -36,6 +37,15 @@ export function differences(names) {
     });
   }
   return spans;
+}
+
+/* Pure: `text` in so many letters, [from, to) of it among them where that has room: with what stands before it. */
+export function cutAround(text, max, span) {
+  const [from, to] = span ?? [0, 0];
+  if (text.length <= max || to - from === 0 || to - from + 2 > max) return cutMiddle(text, max);
+  const isEnd = to === text.length;
+  const begin = Math.max(0, from - (max - (to - from) - (isEnd ? 1 : 2)));
+  return `${begin ? '\u2026' : ''}${text.slice(begin, to)}${isEnd ? '' : '\u2026'}`;
 }
 
 /* nodes: of name(), of one list. Each is cut elsewhere than where it differs. */

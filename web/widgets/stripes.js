@@ -3,7 +3,8 @@
  * a stripe of its own lies on them by category, so that all together are as high as the line. Neighbours of one
  * category have two tones. What is pinned keeps its colour, the others fade. */
 
-import { baseName, bytes, cutMiddle, visible } from '../lib/format.js';
+import { cutAround, differences } from '../lib/apart.js';
+import { baseName, bytes, visible } from '../lib/format.js';
 import { lastBefore } from '../lib/range.js';
 import { token } from '../lib/theme.js';
 import { categoryFill, categoryInk } from './categories.js';
@@ -148,7 +149,7 @@ function fillPoints(ctx, points) {
 }
 
 /* Size, name and source of a buffer, as far as there is room. */
-function paintLabel(ctx, { x, y, width, height }, band, ratio) {
+function paintLabel(ctx, { x, y, width, height }, band, ratio, spans) {
   const { item } = band;
   if (!item || width < LABEL_WIDE_PX * ratio || height < LABEL_HIGH_PX * ratio) return;
   const size = bytes(item.bytes);
@@ -166,7 +167,7 @@ function paintLabel(ctx, { x, y, width, height }, band, ratio) {
   const name = visible(item.name);
   ctx.font = `${12 * ratio}px ${token('mono')}`;
   ctx.fillText(
-    name.length + source.length <= letters ? name + source : cutMiddle(name, letters),
+    name.length + source.length <= letters ? name + source : cutAround(name, letters, spans.get(name)),
     x + 13 * ratio + wide,
     middle,
   );
@@ -211,10 +212,15 @@ export function paintStripeNames(u, data, ratio) {
   const high = whole.y(0) - whole.y(1);
   ctx.save();
   ctx.setLineDash([]);
-  for (const band of data.stripes) {
-    if (!band.item || band.item.bytes * high < LABEL_HIGH_PX * ratio || !isClear(band, data)) continue;
+  const isHigh = (band) => band.item && band.item.bytes * high >= LABEL_HIGH_PX * ratio && isClear(band, data);
+  const named = data.stripes.filter(isHigh);
+  const spans = differences(
+    named.map(({ item }) => visible(item.name)),
+    0,
+  );
+  for (const band of named) {
     const { room } = outline(scale, data, band, LABEL_HIGH_PX * ratio);
-    if (room) paintLabel(ctx, room, band, ratio);
+    if (room) paintLabel(ctx, room, band, ratio, spans);
   }
   ctx.restore();
 }

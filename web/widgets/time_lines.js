@@ -10,6 +10,7 @@ import { el } from '../lib/dom.js';
 import { token } from '../lib/theme.js';
 import { bindMarks, createLayers, fitted, markIn } from './canvas.js';
 import { createKeyboardList } from './keyboard_list.js';
+import { placeLabels } from './labels.js';
 import { SET_SIZE, setFill } from './sets.js';
 
 const LEFT_PX = 64;
@@ -24,6 +25,8 @@ const LABEL_PX = 92; // of a date
 const NAME_AWAY_PX = 8;
 const NAME_SHARE = 0.3; // of the width, at most
 const NAME_APART_PX = 14;
+const NAME_FONT = () => `12px ${token('sans')}`;
+const LIMIT_FONT = () => `600 12px ${token('sans')}`;
 const DASHES = [[], [7, 4], [2, 3], [9, 3, 2, 3]];
 const HEADROOM = 1.06;
 const LIMIT_WITHIN = 1.5; // times the data: a limit that is further away is named at the edge
@@ -98,10 +101,10 @@ export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
     rightPx = RIGHT_PX + NAME_AWAY_PX + Math.max(0, ...names.map((name) => context.measureText(name).width));
     const plot = { ...data, extent, size, x, y, right: size.width - rightPx };
     paintAxes(context, plot);
-    paintLimits(context, plot);
+    const words = paintLimits(context, plot);
     data.lines.forEach((line, at) => paintLine(context, line, lineStyle(at), plot));
     data.lines.forEach((line) => paintMarks(context, line, plot));
-    paintNames(context, data.lines, names, plot);
+    paintLabels(context, [...words, ...namesOf(context, data.lines, names, plot)], plot);
   }
   function paintOver(context) {
     if (hover < 0) return;
@@ -209,23 +212,18 @@ function shareStep(most, room) {
   return [5, 10, 20, 25, 50, 100, 200, 500].find((step) => (most / step) * 32 <= room) ?? 1000;
 }
 
-/* A solid line with its word, on the left, for lines have their names on the right; what is out of view is named at the
-   top. */
+/* A solid line each. Out: their words, on the left, for lines have their names on the right; what is out of view is
+ * named at the top. */
 function paintLimits(context, { limits, extent, y, right, isShare }) {
-  context.font = `600 12px ${token('sans')}`;
-  context.textBaseline = 'bottom';
-  context.textAlign = 'left';
-  for (const { value, of } of limits) {
+  context.font = LIMIT_FONT();
+  context.fillStyle = token('text');
+  return limits.map(({ value, of }) => {
     const isIn = value <= extent.most;
-    const at = isIn ? Math.round(y(value)) : TOP_PX - 4;
+    const at = isIn ? Math.round(y(value)) : TOP_PX + 2;
     const words = `capacity ${of ? `of ${of} ` : ''}${isShare ? percent(value, 100) : bytes(value)}${isIn ? '' : ' ↑'}`;
-    context.fillStyle = token('text');
     if (isIn) context.fillRect(LEFT_PX, at - 1, right - LEFT_PX, 2);
-    context.lineWidth = 4;
-    context.strokeStyle = token('panel');
-    context.strokeText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, right - LEFT_PX);
-    context.fillText(words, LEFT_PX + 4, isIn ? at - 3 : at + 2, right - LEFT_PX);
-  }
+    return { words, font: LIMIT_FONT, x: LEFT_PX + 4, y: at - 9, width: context.measureText(words).width };
+  });
 }
 
 function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
@@ -252,45 +250,36 @@ function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
   }
 }
 
-/* Pure: heights of labels that are at least so far from each other, below the ones that they would lie on, but none
-   below
- * `lowest`: those there go up. */
-export function apart(tops, least, lowest = Infinity) {
-  const order = tops.map((_, at) => at).sort((a, b) => tops[a] - tops[b]);
-  const found = [...tops];
-  order.forEach((at, place) => {
-    if (place > 0) found[at] = Math.max(found[at], found[order[place - 1]] + least);
-  });
-  let room = lowest;
-  for (const at of order.reverse()) {
-    found[at] = Math.min(found[at], room);
-    room = found[at] - least;
-  }
-  return found;
-}
-
-/* Each line's name behind its last point, and beside no other's. */
-function paintNames(context, lines, names, { size, x, y }) {
-  const ends = lines
+/* The name of each line, behind its last point. */
+function namesOf(context, lines, names, { x, y }) {
+  context.font = NAME_FONT();
+  return lines
     .map(({ at, values }, line) => {
       const last = values.findLastIndex((value, place) => value != null && at[place] != null);
-      return last < 0 ? null : { name: names[line], x: x(at[last]), y: y(values[last]) };
+      const width = context.measureText(names[line]).width;
+      const place = last < 0 ? null : { x: x(at[last]) + NAME_AWAY_PX, y: y(values[last]) };
+      return place && { words: names[line], font: NAME_FONT, width, ...place };
     })
     .filter(Boolean);
-  context.font = `12px ${token('sans')}`;
+}
+
+/* Beside no other; what has no room is left out: the legend has the names, too. */
+function paintLabels(context, labels, { size }) {
+  const within = { left: LEFT_PX, right: size.width, top: 0, bottom: size.height - BOTTOM_PX };
+  const places = placeLabels(
+    labels.map((label) => ({ ...label, height: NAME_APART_PX })),
+    within,
+  );
   context.textBaseline = 'middle';
   context.textAlign = 'left';
-  const heights = apart(
-    ends.map((end) => end.y),
-    NAME_APART_PX,
-    size.height - BOTTOM_PX - 2,
-  );
-  ends.forEach((end, at) => {
-    context.lineWidth = 4;
-    context.strokeStyle = token('panel');
-    context.strokeText(end.name, end.x + NAME_AWAY_PX, heights[at]);
-    context.fillStyle = token('text');
-    context.fillText(end.name, end.x + NAME_AWAY_PX, heights[at]);
+  context.lineWidth = 4;
+  context.strokeStyle = token('panel');
+  context.fillStyle = token('text');
+  labels.forEach(({ words, font }, at) => {
+    if (!places[at]) return;
+    context.font = font();
+    context.strokeText(words, places[at].x, places[at].y);
+    context.fillText(words, places[at].x, places[at].y);
   });
 }
 

@@ -18,6 +18,7 @@ import { createPlot, plotPx, roomPx, stripesInView } from './timeline_plot.js';
 export const MIN_PS = 1e6;
 const SNAP_PX = 4;
 const LEAST_PX = 3;
+const AROUND_PX = [-1.5, -1, -0.5, 0.5, 1, 1.5];
 
 const shapeOf = (data) =>
   data.layers.map((layer) => `${layer.fill}${layer.stroke}${layer.isShare}${layer.isStripes}`).join();
@@ -38,10 +39,13 @@ export function createTimeline({ className = '', ...actions }) {
   const hover = (at, item = null) => {
     if (data.x.length) actions.onHover(at, chart.markAt(data.x[at]), item);
   };
-  /* The stripe at a place; of one that is too thin to be aimed at, none. */
+  /* The stripe at a place; where they are too thin to be aimed at, the largest so near. */
   const itemAt = ({ x, y }) => {
-    const band = data.view && bandAt(data.view, timeAt(x), chart.plot.posToVal(y, 'y'));
-    return band?.item && band.item.bytes >= LEAST_PX * bytesPerPx() ? band.item : null;
+    if (!data.view) return null;
+    const under = (awayPx) => bandAt(data.view, timeAt(x), chart.plot.posToVal(y + awayPx, 'y'))?.item ?? null;
+    const item = under(0);
+    if (!item || item.bytes >= LEAST_PX * bytesPerPx()) return item;
+    return AROUND_PX.map(under).reduce((most, each) => (each && each.bytes > most.bytes ? each : most), item);
   };
   const bytesPerPx = () => (data.high - data.low) / plotPx(chart.host.clientHeight);
   const chart = createChart({

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * apart.mjs: names that are alike are cut where they are equal. */
 
-import { differences } from '../../../web/lib/apart.js';
+import { cutAround, differences } from '../../../web/lib/apart.js';
 import { splitName } from '../../../web/lib/format.js';
 import { moduleName } from '../../../web/lib/module_names.js';
 
@@ -20,6 +20,18 @@ export function run({ test, equal }) {
   test('names whose ends differ, and equal ones, are cut as any other', () => {
     equal(cutAt(['jit_train_step(14411077456068)', 'jit_train_step(3311706747334)', 'jit_step']), ['', '', '']);
     equal([...differences(['the same name', 'the same name']).keys()], []);
+  });
+
+  test('a name that is cut to few letters keeps what tells it apart', () => {
+    const names = ['fusion.1498.remat3', 'fusion.1499.remat3', 'fusion.1500.remat3'];
+    const spans = differences(names, 0);
+    equal(
+      names.map((each) => cutAround(each, 9, spans.get(each))),
+      ['…on.1498…', '…on.1499…', '…on.1500…'],
+    );
+    equal(cutAround('fusion.1498.remat3', 5, [7, 11]), 'fu…t3', 'no room for it');
+    equal(cutAround('copy.1', 9, [5, 6]), 'copy.1');
+    equal(cutAround('jit_step.12', 6, [9, 11]), '…ep.12');
   });
 
   test('what tells names apart stays where there is no room; what is in the end stays anyway', () => {

@@ -4,7 +4,7 @@
 import { noPoints, nothing } from '../../../web/tools/fleet/empty.js';
 import { compareHref, hrefOf, paramsOf, stateOf, withField } from '../../../web/tools/fleet/state.js';
 import { columnsOf, limitsOf, lineOf, named, stackOf } from '../../../web/tools/fleet/lines.js';
-import { apart, dayTicks, extentOf, pointsOf } from '../../../web/widgets/time_lines.js';
+import { dayTicks, extentOf, pointsOf } from '../../../web/widgets/time_lines.js';
 
 export function run({ test, equal }) {
   const link = (session, patch) =>
@@ -235,11 +235,5 @@ export function run({ test, equal }) {
     const ticks = dayTicks(from, from + 21 * day, 8);
     equal([ticks.every((at) => at % day === 0), ticks.length <= 9, ticks.length > 1], [true, true, true]);
     for (const days of [3000, 1e6, 1e8]) equal(dayTicks(from, from + days * day, 5).length <= 6, true, `${days} days`);
-  });
-
-  test('names at one height are put apart', () => {
-    equal(apart([10, 12, 40], 14), [10, 24, 40]);
-    equal(apart([12, 10], 14), [24, 10]);
-    equal(apart([90, 95, 40, 97], 14, 100), [72, 86, 40, 100], 'none below the lowest place');
   });
 }

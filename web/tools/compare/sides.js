@@ -7,9 +7,9 @@ import { parseReference, referenceText } from '../../lib/reference.js';
 import { listSessions } from '../../lib/selection.js';
 import { setting } from '../../lib/settings.js';
 
-/* Moments of allocator snapshots are compared as profiles are, where there is no program. */
+/* Moments of allocator snapshots are compared as profiles are, where no program is known. */
 export const isProfiles = ({ kind, snapshot_count: snapshots, module_count: modules }) =>
-  kind === 'profiles' || (snapshots > 0 && modules === 0);
+  kind === 'profiles' || (snapshots > 0 && !modules);
 /* Sessions of programs; others hold nothing to compare here but device profiles. */
 const hasPrograms = (session) => session.module_count !== 0 && !isProfiles(session) && session.kind !== 'text';
 

@@ -9,8 +9,8 @@ import { message } from '../../widgets/panel.js';
 const DUMP = '`XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto"`';
 const short = (text) => literal(cutMiddle(text, 60));
 
-/* profile: the address of the same session's Memory Profile, if it is a trace. */
-export function noHlo(notes = [], profile = '') {
+/* profile: the address of the same session's Memory Profile, if it is a trace; isTorch: it has allocator snapshots. */
+export function noHlo(notes = [], profile = '', isTorch = false) {
   const texts = notes.find((note) => note.code === 'text_only');
   if (texts)
     return { title: 'No HLO proto in this dump.', text: `${literal(texts.text).replace(/[.]?$/, '.')} ${DUMP}` };
@@ -23,12 +23,19 @@ export function noHlo(notes = [], profile = '') {
         `The part that was written contains no program: ${literal(cut.text).replace(/[.]?$/, '.')} Record it ` +
         `again with fewer steps.`,
     };
+  const action = profile ? { label: 'What the allocator did: Memory Profile', href: profile } : null;
+  if (isTorch)
+    return {
+      title: 'No compiled program in this session.',
+      text: 'Snapshots of PyTorch tell what its allocator did, and of no plan of a compiler.',
+      action,
+    };
   return {
     title: 'No HLO in this session.',
     text:
-      'The trace was recorded without HLO protos. Record again with `jax.profiler.trace`, ' +
-      `or add an XLA dump: ${DUMP}.`,
-    action: profile ? { label: 'What the allocator did: Memory Profile', href: profile } : null,
+      'The trace was recorded without HLO protos. Record again with `jax.profiler.trace` ' +
+      `(TensorFlow: \`tf.profiler.experimental.start\`), or add an XLA dump: ${DUMP}.`,
+    action,
   };
 }
 

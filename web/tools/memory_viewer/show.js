@@ -56,6 +56,7 @@ export async function show(view, selection, route) {
         noHlo(
           selection.modules.notes,
           session.kind === 'trace' ? view.context.link(session.id, { tool: 'memory_profile' }) : '',
+          session.snapshot_count > 0,
         ),
       ),
       selection.modules.notes.some(({ code }) => code === 'cut')
