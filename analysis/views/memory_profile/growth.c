@@ -2,6 +2,7 @@
  * growth.c: the view "growth": what grows from step to step; a leak is the first row. */
 #include "model/memory_profile/growth.h"
 #include "base/nearest.h"
+#include "base/size_text.h"
 #include "base/sum.h"
 #include "views/memory_profile/views.h"
 #include "views/table.h"
@@ -76,6 +77,41 @@ static struct table_value growth_key(const void *context, uint32_t row)
     return table_text(memory_profile_views_key(listing->request->scratch, parts, is_guessed ? 5 : 3, 0));
 }
 
+/* "grows 1.00 MiB a step, 20 of 20 steps" */
+static void sentence_write(struct buf *out, const struct line *line)
+{
+    const struct memory_profile_growth_course *course = line->course;
+    const char *one = line->growth->kind, *many = strcmp(one, "launch") == 0 ? "launches" : "steps";
+    double slope = memory_profile_growth_slope(line->growth, course);
+    int64_t by = course->bytes - course->first_bytes;
+    char size[SIZE_TEXT_BYTES], of[COUNT_TEXT_BYTES], grown[COUNT_TEXT_BYTES], shrunk[COUNT_TEXT_BYTES];
+    size_text(size, (uint64_t)(slope < 0 ? -slope : slope));
+    size_text_count(of, line->growth->boundary_count - 1);
+    size_text_count(grown, course->grown_count);
+    size_text_count(shrunk, course->shrunk_count);
+    switch (memory_profile_growth_kind(line->growth, course)) {
+    case GROWTH_GROWS: buf_format(out, "grows %s a %s, %s of %s %s", size, one, grown, of, many); return;
+    case GROWTH_SHRINKS: buf_format(out, "shrinks %s a %s, %s of %s %s", size, one, shrunk, of, many); return;
+    case GROWTH_STEPS_ONCE:
+        size_text(size, (uint64_t)(by < 0 ? -by : by));
+        buf_format(out, "steps once: %s%s and then level", by < 0 ? "−" : "+", size);
+        return;
+    case GROWTH_STEADY: buf_format(out, "steady over %s %s", of, many); return;
+    case GROWTH_VARIES:
+    case GROWTH_KINDS: break;
+    }
+    buf_format(out, "irregular: up in %s, down in %s of %s %s", grown, shrunk, of, many);
+}
+
+static struct table_value growth_sentence(const void *context, uint32_t row)
+{
+    struct buf *scratch = ((const struct growth_listing *)context)->request->scratch;
+    const struct line line = line_of(context, row);
+    scratch->length = 0;
+    sentence_write(scratch, &line);
+    return table_text((struct str){scratch->data, scratch->length});
+}
+
 static void sparks_write(struct json *json, const void *context, uint32_t row)
 {
     const struct line line = line_of(context, row);
@@ -106,6 +142,7 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("shrunk", shrunk, "count"), .json = "shrunk_count", .csv = "shrunk_count"},
     {COLUMN_TEXT("verdict", verdict), .order = verdict_rank, .json = "verdict", .csv = "verdict", .title = "Verdict",
      .help = "verdict:grows, steps_once, varies, shrinks, steady"},
+    {COLUMN_TEXT("", growth_sentence), .json = "sentence"},
     {COLUMN_TEXT("", NULL), .write = sparks_write, .json = "sparkline_bytes"},
     {.name = NULL},
 };

@@ -29,7 +29,7 @@ export function run({ test, equal }) {
       names.map((each) => cutAround(each, 9, spans.get(each))),
       ['…on.1498…', '…on.1499…', '…on.1500…'],
     );
-    equal(cutAround('fusion.1498.remat3', 5, [7, 11]), 'fu…t3', 'no room for it');
+    equal(cutAround('fusion.1498.remat3', 5, [7, 11]), 'fus…3', 'no room for it');
     equal(cutAround('copy.1', 9, [5, 6]), 'copy.1');
     equal(cutAround('jit_step.12', 6, [9, 11]), '…ep.12');
   });

@@ -146,7 +146,7 @@ export function run({ test, equal }) {
       '2 grow',
       '1 grows',
       'fragmented',
-      'live',
+      'steady',
       'too close',
       'capacity not known',
     ].map((word) => verdictName({ worst: { word } }));

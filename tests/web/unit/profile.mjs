@@ -169,7 +169,7 @@ export function run({ test, equal, truth }) {
     );
   });
 
-  test('growth says what grows, how fast and in how many steps', () => {
+  test('growth says of the whole, and of what grows most', () => {
     const row = {
       slope_bytes_per_step: MIB,
       grown_count: 20,
@@ -178,15 +178,12 @@ export function run({ test, equal, truth }) {
       first_bytes: 0,
       last_bytes: 20 * MIB,
     };
-    equal(say.growthWords({ ...row, verdict: 'grows' }, 'step'), 'grows 1.00 MiB a step, 20 of 20 steps');
-    equal(say.growthWords({ ...row, verdict: 'grows' }, 'launch'), 'grows 1.00 MiB a launch, 20 of 20 launches');
-    equal(say.growthWords({ ...row, verdict: 'steps_once' }, 'step'), 'steps once: +20.00 MiB and then level');
     equal(
       textOf(
         say.growthAnswer({
           boundary: 'step',
-          whole: { ...row, verdict: 'steady' },
-          rows: [{ ...row, op: 'append', verdict: 'grows' }],
+          whole: { ...row, verdict: 'steady', sentence: 'steady over 20 steps' },
+          rows: [{ ...row, op: 'append', verdict: 'grows', sentence: 'grows 1.00 MiB a step, 20 of 20 steps' }],
         }),
       ),
       'In use at step boundaries: steady over 20 steps. First: append grows 1.00 MiB a step, 20 of 20 steps.',

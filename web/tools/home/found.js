@@ -146,7 +146,11 @@ async function lookAtProfiles(session, how) {
   const { data } = await get('device_memory/series', { session: session.id, limit: 1 }, how);
   const grows = data.verdict_counts.grows;
   const fullest = data.profiles.reduce((max, profile) => (profile.total > max.total ? profile : max));
-  const word = grows ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}` : 'live';
+  const word = grows
+    ? `${count(grows)} ${grows === 1 ? 'grows' : 'grow'}`
+    : data.profiles.length > 1
+      ? 'steady'
+      : 'capacity not known';
   const from = { kind: 'profiles', file: fullest.name, metric: data.metric.name, profileCount: data.profiles.length };
   return {
     finding: isGrave(data.finding) ? data.finding : null,

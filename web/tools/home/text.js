@@ -51,7 +51,7 @@ export function newestParts(session, kind, worst, isUnread = false) {
       { bytes: worst.capacity, explain: `share:${id}` },
       place,
     ];
-  if (/^(live|.* grows?)$/.test(worst.word))
+  if (worst.from.kind === 'profiles' || / grows?$/.test(worst.word))
     return ['Newest: ', name, ', ', { bytes: worst.bytes, explain }, ' live', place];
   /* A recording reached what it reached: a program alone needs. */
   if (['events', 'snapshot'].includes(worst.from.kind))

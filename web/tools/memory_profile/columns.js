@@ -2,14 +2,14 @@
  * columns.js: how the columns of what is live, of the pairs of events and of growth are drawn. One unit a
  * column, said in the header; what would print 0.00 is printed in its own unit. */
 
-import { count, duration, signedBytes, splitShape, timeIn, timesUnit, unitOf } from '../../lib/format.js';
+import { count, duration, signedBytes, splitShape, timeIn, timesUnit, unitOf, visible } from '../../lib/format.js';
 import { el, name } from '../../lib/dom.js';
 import { categoryWord, categoryWords, swatch } from '../../widgets/categories.js';
 import { sparkline } from '../../widgets/sparkline.js';
 import { tableColumns } from '../../widgets/table_columns.js';
 import { guessTag } from './bands.js';
 import { segmentStrip } from './segments_strip.js';
-import { growthWords, verdictWord } from './text.js';
+import { verdictWord } from './text.js';
 
 const isKnown = (value) => value != null;
 const none = () => el('span', { class: 'dim' }, '–');
@@ -216,7 +216,7 @@ export function growthColumns(data, rows) {
     verdict: {
       className: 'c-growth-verdict',
       width: 5.5,
-      cell: (row) => el('span', { title: growthWords(row, boundary) }, verdictWord(row.verdict)),
+      cell: (row) => el('span', { title: visible(row.sentence) }, verdictWord(row.verdict)),
       copy: ['verdict', (row) => verdictWord(row.verdict)],
     },
     first: { ...size, sortKey: null },

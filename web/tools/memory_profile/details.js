@@ -9,7 +9,7 @@ import { fact, facts, stackList } from '../../widgets/details.js';
 import { pairTable, sizeChange, wordChange } from '../../widgets/pair.js';
 import { guessTag } from './bands.js';
 import { lifeWords } from './stripes.js';
-import { blockWord, growthWords, guessWords, poolName, verdictWord } from './text.js';
+import { blockWord, guessWords, poolName, verdictWord } from './text.js';
 
 const MAX_PROGRAMS = 5;
 
@@ -282,7 +282,7 @@ export function growthDetails(row, list) {
     subject: row.op ?? guessWords(row),
     isPinned: true,
     parts: [
-      el('p', {}, `${growthWords(row, row.boundary)}.`),
+      el('p', {}, `${visible(row.sentence)}.`),
       facts(
         fact('verdict', verdictWord(row.verdict)),
         sizeFact('first', row.first_bytes),

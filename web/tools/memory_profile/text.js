@@ -238,34 +238,17 @@ const VERDICTS = {
 
 export const verdictWord = (verdict) => VERDICTS[verdict] ?? visible(verdict);
 
-const PLACES = { step: ['step', 'steps'], launch: ['launch', 'launches'] };
-
-/* "grows 1.00 MiB a step, 20 of 20 steps" */
-export function growthWords(row, boundary) {
-  const [one, many] = PLACES[boundary] ?? PLACES.step;
-  const slope = bytes(Math.abs(row.slope_bytes_per_step));
-  const of = count(row.step_count);
-  if (row.verdict === 'grows') return `grows ${slope} a ${one}, ${count(row.grown_count)} of ${of} ${many}`;
-  if (row.verdict === 'shrinks') return `shrinks ${slope} a ${one}, ${count(row.shrunk_count)} of ${of} ${many}`;
-  if (row.verdict === 'steps_once')
-    return `steps once: ${signedBytes(row.last_bytes - row.first_bytes)} and then level`;
-  if (row.verdict === 'steady') return `steady over ${of} ${many}`;
-  return `irregular: up in ${count(row.grown_count)}, down in ${count(row.shrunk_count)} of ${of} ${many}`;
-}
-
 /* The sentence above the growth table. */
 export function growthAnswer(data) {
   const grows = data.rows.filter((row) => row.verdict === 'grows');
-  const whole = `In use at ${data.boundary === 'launch' ? 'launches' : 'step boundaries'}: ${growthWords(
-    data.whole,
-    data.boundary,
-  )}.`;
+  const where = data.boundary === 'launch' ? 'launches' : 'step boundaries';
+  const whole = `In use at ${where}: ${visible(data.whole.sentence)}.`;
   if (grows.length === 0) return [whole];
   const first = grows[0];
   return [
     `${whole} First: `,
     { name: short(first.op ?? (guessWords(first) || 'op not recorded'), 60) },
-    ` ${growthWords(first, data.boundary)}.`,
+    ` ${visible(first.sentence)}.`,
   ];
 }
 
