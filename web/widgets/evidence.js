@@ -4,7 +4,7 @@
 
 import { el } from '../lib/dom.js';
 import { bytes, counted, exactBytes, visible } from '../lib/format.js';
-import { explained } from './explain.js';
+import { explained, withText } from './explain.js';
 
 /* What a click shows, for the title of a figure. */
 function whereWords({ kind, sentence, count, sum_bytes: sum, rest_bytes: rest, rest: words, column }) {
@@ -126,10 +126,10 @@ export function evidenceLinks(context, verdict, figures, failure = null) {
       for (const mention of mentions) {
         const at = text.indexOf(mention.text, from);
         if (at < 0) continue;
-        nodes.push(visible(text.slice(from, at)), figure(mention.bytes, mention.evidence, mention.text, ''));
+        withText(nodes, visible(text.slice(from, at))).push(figure(mention.bytes, mention.evidence, mention.text, ''));
         from = at + mention.text.length;
       }
-      return [...nodes, visible(text.slice(from))];
+      return withText(nodes, visible(text.slice(from)));
     },
     cardOf(number) {
       const card = cards[Number(number)];

@@ -38,10 +38,10 @@ export function explained(key, value, text = bytes(value), className = '') {
   );
 }
 
-/* A line may break beside a button: the point or comma behind it stays with it. */
-function withText(nodes, text) {
+/* `nodes` with `text` behind. A line may break beside a button: the point or comma behind it stays with it. */
+export function withText(nodes, text) {
   const [end] = /^[.,;:)]*/.exec(text);
-  if (end && nodes.at(-1)?.matches?.('.explained'))
+  if (end && nodes.at(-1)?.matches?.('.explained, .figure-link'))
     nodes.push(el('span', { class: 'unbroken' }, nodes.pop(), end), text.slice(end.length));
   else nodes.push(text);
   return nodes;

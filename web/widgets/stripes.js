@@ -204,6 +204,16 @@ export function paintStripes(u, data) {
   ctx.restore();
 }
 
+/* Pure: the part of a room, as outline() has it, that is not crossed by a line at this height; the higher one. Words
+ * that the line does not touch stay in the middle. */
+export function besideLine(room, line, highPx) {
+  const bottom = room.y + room.height;
+  const isCrossed = Math.abs(line - (room.y + room.height / 2)) < highPx / 2;
+  if (!isCrossed) return room;
+  const isAbove = line - room.y >= bottom - line;
+  return isAbove ? { ...room, height: line - room.y } : { ...room, y: line, height: bottom - line };
+}
+
 /* Their names, over what was painted on them: within the plot, where an axis that is broken hides the foot of some. */
 export function paintStripeNames(u, data, ratio) {
   const { ctx, bbox } = u;
@@ -214,13 +224,14 @@ export function paintStripeNames(u, data, ratio) {
   ctx.setLineDash([]);
   const isHigh = (band) => band.item && band.item.bytes * high >= LABEL_HIGH_PX * ratio && isClear(band, data);
   const named = data.stripes.filter(isHigh);
+  const line = data.capacity ? whole.y(data.capacity.bytes) : -Infinity;
   const spans = differences(
     named.map(({ item }) => visible(item.name)),
     0,
   );
   for (const band of named) {
     const { room } = outline(scale, data, band, LABEL_HIGH_PX * ratio);
-    if (room) paintLabel(ctx, room, band, ratio, spans);
+    if (room) paintLabel(ctx, besideLine(room, line, LABEL_HIGH_PX * ratio), band, ratio, spans);
   }
   ctx.restore();
 }

@@ -2,7 +2,7 @@
  * stripes.mjs: stripes of buffers lie one on the other and together are as high as the line; equal neighbours are seen
  * apart, and a name has its contrast on both tones. */
 
-import { bandAt, layStripes } from '../../../web/widgets/stripes.js';
+import { bandAt, besideLine, layStripes } from '../../../web/widgets/stripes.js';
 import { secondTone } from '../../../web/widgets/tones.js';
 
 /* Steps 0 to 5: 10 parameters all along; a (4) lives from 1 to 4, b (4) from 2 to 5, c (1) has no stripe. */
@@ -23,6 +23,14 @@ const topAt = (bands, at) =>
   );
 
 export function run({ test, equal, truth }) {
+  test('stripes: a name stands beside the line of the capacity, not on it', () => {
+    const room = { x: 5, y: 100, width: 80, height: 40 };
+    equal(besideLine(room, 118, 14), { ...room, y: 118, height: 22 });
+    equal(besideLine(room, 123, 14), { ...room, height: 23 });
+    equal(besideLine(room, 105, 14), room, 'it does not touch the words');
+    equal(besideLine(room, -Infinity, 14), room, 'there is no capacity');
+  });
+
   test('all stripes together are as high as the line at every step, in whatever order they come', () => {
     for (const items of [[], [buffer('a', 1, 4)], [buffer('b', 2, 5), buffer('a', 1, 4)]]) {
       const bands = layStripes(curve(), items);

@@ -7,7 +7,7 @@ import { get, isAbort, Problem } from '../../lib/api.js';
 import { el } from '../../lib/dom.js';
 import { bytes, visible } from '../../lib/format.js';
 import { predictedFit } from '../../lib/predicted.js';
-import { explained } from '../../widgets/explain.js';
+import { explained, withText } from '../../widgets/explain.js';
 
 /* What is predicted is of the device's own memory. */
 const SPACE = 0;
@@ -35,15 +35,19 @@ function nodesOf(verdict, { context, program }, told) {
         visible(best.title),
       ),
       ': ',
-      best.lands_at_bytes == null
-        ? `saves ${best.confidence === 'bound' ? '≤ ' : ''}${bytes(best.saves_bytes)}`
-        : explained(
-            'advice',
-            best.lands_at_bytes,
-            `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`,
-            'strong',
-          ),
-      `${words && ', '}${words} (${best.confidence}). `,
+      withText(
+        [
+          best.lands_at_bytes == null
+            ? `saves ${best.confidence === 'bound' ? '≤ ' : ''}${bytes(best.saves_bytes)}`
+            : explained(
+                'advice',
+                best.lands_at_bytes,
+                `${best.confidence === 'bound' ? '≥ ' : ''}${bytes(best.lands_at_bytes)}`,
+                'strong',
+              ),
+        ],
+        `${words && ', '}${words} (${best.confidence}). `,
+      ),
     ],
     verdict.advice.length ? el('a', { href: all }, best ? 'All advice' : 'Advice') : null,
   ];
