@@ -6,6 +6,7 @@
 import { getBytes, isAbort, problemText } from '../../lib/api.js';
 import { button, el, fill, nameInline } from '../../lib/dom.js';
 import { bytes, exactBytes, visible } from '../../lib/format.js';
+import { withText } from '../../widgets/explain.js';
 import { createPanel, message } from '../../widgets/panel.js';
 
 const AROUND = 2048;
@@ -133,11 +134,11 @@ export function createFigures(root) {
     /* Parts of a sentence, see text.js. */
     sentence(parts) {
       const classes = { main: 'answer-figure', over: 'over' };
-      return parts.map((part) => {
-        if (typeof part === 'string') return visible(part);
-        if (part.name !== undefined) return nameInline(part.name, 60);
-        return self.node(part.bytes, part.key, classes[part.role] ?? '', part.text ?? undefined);
-      });
+      return parts.reduce((nodes, part) => {
+        if (typeof part === 'string') return withText(nodes, visible(part));
+        if (part.name !== undefined) return [...nodes, nameInline(part.name, 60)];
+        return [...nodes, self.node(part.bytes, part.key, classes[part.role] ?? '', part.text ?? undefined)];
+      }, []);
     },
   };
   return self;
