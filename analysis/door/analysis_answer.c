@@ -409,8 +409,8 @@ static bool uses_check(const struct analysis_question *question, enum tool_model
                      ? is_of_any
                      : subject->kind == subject_kind_of(model) || (may_be_trace && subject->kind == ANALYSIS_TRACE);
     }
-    return is_fit || err_set(err, ERR_argument, ERR_NO_OFFSET, "the view \"%s\" of \"%s\" is about something else",
-                             question->view, question->tool);
+    return is_fit || err_set(err, ERR_argument, ERR_NO_OFFSET,
+                             "the view \"%s\" of \"%s\" does not apply to such a file", question->view, question->tool);
 }
 
 static bool answer_about_two(const struct analysis_pieces *asked, struct buf *out, struct err *err)

@@ -104,9 +104,10 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
         programs.err = (struct err)ERR_INIT;
         uint32_t file_count = beside_read(&programs, beside);
         bool is_found = program_figures_has_assignment(programs.reader);
-        memory_profile_note(&trace->notes, "programs_beside", is_found ? file_count : 0,
-                            "Files of the session beside this one, in which the programs were looked up that name "
-                            "allocations: this file tells of none what it allocates.");
+        memory_profile_note(
+            &trace->notes, "programs_beside", is_found ? file_count : 0,
+            "Other files of the session, whose programs name the allocations: this file does not say what "
+            "its own programs allocate.");
     }
     if (is_read && arena_try(&programs.arena, programs_take, &programs) && programs.figures.count > 0)
         is_named = arena_try(&job->arena, programs_name, &programs);

@@ -281,8 +281,8 @@ static void checkpoint_region(struct work *work)
             like = work->nodes[i].instruction;
     if (work->are_inferred && work->program->partial == NULL && !has_one_stream(work, inputs, count))
         work->program->partial =
-            "its layers are told by the parameters that they read, and more than one value goes from one to the next, "
-            "so that the author's functions may begin and end elsewhere";
+            "its layers are recognised by the parameters they read, and more than one value passes from one to the "
+            "next, so your functions may begin and end elsewhere";
     if (count > 0)
         add_barrier(work, inputs, count, like);
     clone_needed(work);

@@ -44,7 +44,7 @@ static bool transplant_copy(struct transplant *transplant, const program_instruc
     for (size_t i = 0; i < instruction->n_called_computation_ids; i++)
         if (program_body_of(program, instruction->called_computation_ids[i]) >= transplant->to)
             return err_set(program->err, ERR_conflict, ERR_NO_OFFSET,
-                           "checkpoint: what %s calls stands behind the backward pass", instruction->name);
+                           "checkpoint: what %s calls comes after the backward pass", instruction->name);
     program_instruction *clone = program_clone(program, instruction);
     clone->n_control_predecessor_ids = 0;
     for (size_t i = 0; i < clone->n_operand_ids; i++)

@@ -136,7 +136,7 @@ static bool decorators_are_known(const struct patch_files *files, const struct p
             continue;
         *why = patch_refuse(files, file, source->statements[at].line,
                             is_checkpoint(path) ? "%s has a checkpoint already"
-                                                : "this decorator of %s may not bear another",
+                                                : "this decorator of %s may not allow another one",
                             patch_function_name(files, layer->frame->function));
         return false;
     }
@@ -361,7 +361,7 @@ struct patch patch_checkpoint(const struct patch_files *files)
     if (wrapper == NULL)
         return patch_refuse(files, layer.file, line,
                             is_method ? "%s is a method of a class that is no module of Flax or Equinox"
-                                      : "%s stands within a method, and may call what jax.checkpoint does not bear",
+                                      : "%s is inside a method, and may call what jax.checkpoint does not support",
                             function);
     if (wrapper->module == NULL && uses_haiku(layer.file, layer.def))
         wrapper = call_library_names(CALL_HAIKU);

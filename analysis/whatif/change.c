@@ -179,8 +179,8 @@ void change_result_settle(struct change_result *result, const struct variant_sum
     if (result->confidence == CHANGE_EXACT &&
         sums->temporary_bytes > sums->total_bytes / 100 * EXACT_TEMPORARIES_PERCENT) {
         result->confidence = CHANGE_MODEL;
-        result->reason = "Arguments and results take exactly so much less; the temporaries beside them are packed "
-                         "anew, which may take less or more.";
+        result->reason = "Arguments and results shrink by exactly this much; the temporaries are packed again, which "
+                         "may take less or more.";
     }
     if (!sums->is_at_most || result->confidence >= CHANGE_BOUND)
         return;

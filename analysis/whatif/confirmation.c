@@ -144,7 +144,7 @@ void confirmation_sentence(const struct confirmation *confirmation, struct buf *
         return;
     case CONFIRMATION_UNANSWERED: break;
     }
-    buf_text(out, "Not confirmed, the prediction stands. ");
+    buf_text(out, "Not confirmed; the prediction remains. ");
     if (confirmation->obstacle != NULL) {
         buf_printable(out, str_of(confirmation->obstacle));
     } else if (failed->sentence != NULL) {

@@ -66,8 +66,7 @@ static bool paths_check(const struct options *options)
     if (paths->count == 0)
         log_line("index wants a PATH: a folder of profiles and dumps (--help tells more)");
     if (options->objects && (options->catalog || options->shard)) {
-        log_line(
-            "--objects excludes --catalog and --shard: whoever names the objects divides them, and loads the rows");
+        log_line("--objects excludes --catalog and --shard: divide the objects and load the rows yourself");
         return false;
     }
     for (size_t at = 0; at < paths->count && !options->objects; at++) {

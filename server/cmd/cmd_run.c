@@ -298,10 +298,9 @@ static void say_ended_well(const struct run *run, const struct run_report *repor
     if (run->options->is_quiet)
         return;
     if (failure_count > 0)
-        log_line("the command ended well, but its output tells of a lack of memory: memviewd explain %s",
-                 report->folder);
+        log_line("the command succeeded, but its output reports a lack of memory: memviewd explain %s", report->folder);
     else
-        log_line("the command ended well, but PyTorch refused memory %zu time%s: memviewd explain %s",
+        log_line("the command succeeded, but PyTorch refused memory %zu time%s: memviewd explain %s",
                  run->marks.failure_count, run->marks.failure_count == 1 ? "" : "s", report->folder);
 }
 

@@ -175,7 +175,7 @@ static void print_url(const struct daemon *daemon)
     if (daemon->listening.is_any_address)
         log_info("other machines reach this by its IP address; by a name only with --allowed-hosts=NAME");
     if (daemon->listening.is_beyond_loopback && !daemon->token.text[0])
-        log_line("--no-token: whoever can connect to this reads all that it shows, on other machines too");
+        log_line("--no-token: everyone who can connect can read everything, from other machines too");
     if (daemon->listening.unix_path[0])
         printf("unix:%s\n", daemon->listening.unix_path);
     else

@@ -209,7 +209,7 @@ static bool report_cut(const struct modules *modules, struct err *err, const cha
             continue;
         *file = modules->files[at].file->path;
         err_set(err, ERR_truncated, contents->cut_offset_bytes,
-                "the file was cut while it was written: no HLO program stands before its end");
+                "the file was cut while it was written, before its first HLO program");
         return true;
     }
     return false;

@@ -20,7 +20,7 @@ COMPILED = os.path.join(DUMP, "module_0000.jit_step.cl_1014260217.after_optimiza
 PLAIN = os.path.join(HERE, "..", "fixtures", "edits", "plain-layers")
 PLAIN_COMPILED = os.path.join(PLAIN, "module_0000.jit_step.cl_1014260217.after_optimizations.hlo.pb.gz")
 ALONE = os.path.join(HERE, "..", "fixtures", "programs", "z-base")
-STANDS = r"Not confirmed, the prediction stands\. "
+STANDS = r"Not confirmed; the prediction remains\. "
 
 # (word, what the stand-in dumps, PATH, options, exit status, state, status, expression that the whole sentence matches)
 CASES = [

@@ -142,7 +142,7 @@ def test_what_goes_wrong_is_one_sentence(t):
             word,
         )
         assert said["confirmed"]["sentence"].startswith(
-            "Not confirmed, the prediction stands. The unchanged program: "
+            "Not confirmed; the prediction remains. The unchanged program: "
         ), said
         equal(daemon.ask("/-/healthy").status, 200)
         daemon.stop()

@@ -93,7 +93,7 @@ def test_a_program_that_goes_on_keeps_the_first_and_the_last(box):
     failures = [sum(event["action"] == "oom" for event in events(box, name)) for name in (last, first)]
     assert failures == [1, 5], failures
     assert done.stderr.endswith(
-        f"the command ended well, but PyTorch refused memory 5 times: memviewd explain {box.only_session()}\n".encode()
+        f"the command succeeded, but PyTorch refused memory 5 times: memviewd explain {box.only_session()}\n".encode()
     ), done
 
 

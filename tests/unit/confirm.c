@@ -313,14 +313,14 @@ START_TEST(without_an_answer_the_prediction_stands)
     asked_of.changed =
         (struct confirmation_compile){.status = "timed_out", .sentence = "It took longer than 1 s.", .peak_bytes = -1};
     must_say(&asked_of, CONFIRMATION_UNANSWERED,
-             "Not confirmed, the prediction stands. The changed program: It took longer than 1 s.");
+             "Not confirmed; the prediction remains. The changed program: It took longer than 1 s.");
     asked_of.base = asked_of.changed;
     asked_of.changed = (struct confirmation_compile){.peak_bytes = -1};
     must_say(&asked_of, CONFIRMATION_UNANSWERED,
-             "Not confirmed, the prediction stands. The unchanged program: It took longer than 1 s.");
+             "Not confirmed; the prediction remains. The unchanged program: It took longer than 1 s.");
     asked_of.obstacle_status = "no_program";
     asked_of.obstacle = "It is not there.";
-    must_say(&asked_of, CONFIRMATION_UNANSWERED, "Not confirmed, the prediction stands. It is not there.");
+    must_say(&asked_of, CONFIRMATION_UNANSWERED, "Not confirmed; the prediction remains. It is not there.");
 }
 END_TEST
 

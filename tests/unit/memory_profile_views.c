@@ -141,7 +141,7 @@ START_TEST(the_fewest_bytes_pin_the_holes)
     const struct analysis_param small[] = {{"event", "8"}, {"request", "3000"}},
                                 huge[] = {{"event", "8"}, {"request", "9000"}};
     char *answer = answer_of("build/fixtures/trace-holes.pb", "holes", last, 1);
-    says(answer, "1 allocation, 100 B, stands between holes that would be one of 6.0 KiB without it");
+    says(answer, "1 allocation, 100 B, lies between holes that would be one of 6.0 KiB without it");
     says(answer, "\"hole_count\":2,\"holes_bytes\":6000");
     says(answer,
          "\"pin_count\":1,"

@@ -10,7 +10,7 @@
 
 /* Samples without a stack of the snapshot, beside TORCH_NO_STACK. */
 enum { BEFORE = UINT32_MAX - 1, UNEXPLAINED = UINT32_MAX - 2 };
-static const struct str before_name = {"before recording began", 22}, unexplained_name = {"not told by any event", 21};
+static const struct str before_name = {"before recording began", 22}, unexplained_name = {"not in any event", 21};
 
 enum { TYPE_COUNT, TYPE_BYTES, TYPE_BLOCK_BYTES, TYPES };
 static const struct pprof_type types[TYPES] = {

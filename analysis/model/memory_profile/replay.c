@@ -237,7 +237,7 @@ const struct memory_profile_replay *memory_profile_replay_of(const struct memory
     }
     /* What a program that began earlier held lay in segments that nobody knows. */
     if (reason == NULL && replay->is_unchecked && (!replay->is_whole || pool->pairs.before_window > 0))
-        reason = "it tells of no segments";
+        reason = "it has no segments";
     if (reason != NULL)
         *replay = (struct memory_profile_replay){.why_not = reason};
     replay->sentence = memory_profile_replay_sentence(replay, arena);

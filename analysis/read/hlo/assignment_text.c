@@ -194,7 +194,7 @@ static bool value_take(struct assignment_text_reading *reading)
     else if (reading->allocation > 0)
         assigned_write(reading, &value);
     else
-        return text_cursor_fail(&reading->cursor, "a value stands before the first allocation");
+        return text_cursor_fail(&reading->cursor, "a value comes before the first allocation");
     return true;
 }
 

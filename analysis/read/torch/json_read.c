@@ -154,7 +154,7 @@ static void long_text_read(struct json_reading *reading)
         } else if (byte == '\\') {
             escape_read(reading);
         } else {
-            json_read_refuse(pickle, ERR_malformed, "a control character stands in a text");
+            json_read_refuse(pickle, ERR_malformed, "a text contains a control character");
         }
         arena_work(pickle->arena, length / 16 + 1);
     }
@@ -271,7 +271,7 @@ static void number_read(struct pickle *pickle)
     if (length == pickle->filled - pickle->at && pickle->mark_count > 0)
         refuse_end(pickle); /* it may have more digits */
     if (length == 0 || number_length(text, &is_whole) != length)
-        json_read_refuse(pickle, ERR_malformed, "what stands here is no number");
+        json_read_refuse(pickle, ERR_malformed, "this is not a number");
     pickle->at += length;
     if (is_whole && whole_read(text, length, &whole))
         pickle_stack_push_int(pickle, whole);

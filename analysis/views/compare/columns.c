@@ -180,7 +180,7 @@ const struct table_column columns_all[] = {
     {COLUMN_TEXT("match", key), .aliases = "key", .word = key_word, .json = "key", .csv = "key", .title = "Match by",
      .help = "what the pair has in common besides its category"},
     {COLUMN_TEXT("", key_word), .json = "key_words"},
-    {COLUMN_TEXT("name", shown_name), .is_searched = true, .help = "name of the buffer; * stands for any text"},
+    {COLUMN_TEXT("name", shown_name), .is_searched = true, .help = "name of the buffer; * matches any text"},
     {COLUMN_TEXT("", name_a), .json = "a_name", .csv = "a_name"},
     {COLUMN_TEXT("", name_b), .json = "b_name", .csv = "b_name"},
     {COLUMN_TEXT("", NULL), .write = id_a_write, .json = "a_id"},

@@ -159,7 +159,7 @@ static const struct table_column columns[] = {
      .help = "name of the function"},
     {COLUMN_TEXT("file", file), .csv = "file", .title = "File:line", .help = "path of the source file"},
     {COLUMN_NUMBER("line", number, NULL), .csv = "line", .help = "line in the source file"},
-    {COLUMN_TEXT("name", name), .is_searched = true, .help = "function, file and line; * stands for any text"},
+    {COLUMN_TEXT("name", name), .is_searched = true, .help = "function, file and line; * matches any text"},
     {COLUMN_TEXT("", NULL), .write = is_base_write, .json = "is_base"},
     {.name = NULL},
 };

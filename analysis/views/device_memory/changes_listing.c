@@ -77,7 +77,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("callee", callee), .is_searched = true, .json = "callee", .csv = "callee",
      .help = "what was called there"},
     {COLUMN_TEXT("name", name), .is_searched = true, .json = "name",
-     .help = "function, file and line; * stands for any text"},
+     .help = "function, file and line; * matches any text"},
     {COLUMN_TEXT("stack", stack), .is_searched = true, .json = "stack", .csv = "stack",
      .help = "frames of the stack, the outermost first"},
     {COLUMN_NUMBER("stacks", stack_count, "count"), .json = "stack_count", .csv = "stacks", .title = "Stacks",

@@ -239,7 +239,7 @@ static const struct table_column columns[] = {
      .help = "verdict:grows, steps_once, irregular, shrinks, steady"},
     {COLUMN_NUMBER("growth", rank, NULL), .is_main = true},
     {COLUMN_TEXT("name", name), .is_searched = true, .csv = "call_site", .title = "Call site",
-     .help = "function, file and line; * stands for any text"},
+     .help = "function, file and line; * matches any text"},
     {COLUMN_TEXT("file", file), .title = "File:line", .help = "path of the source file"},
     {COLUMN_NUMBER("first", first, "metric"), .json = "first", .csv = "first", .title = "First",
      .help = "in the first profile"},

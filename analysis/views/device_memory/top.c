@@ -68,7 +68,7 @@ static const struct table_column columns[] = {
     {COLUMN_TEXT("file", file), .title = "File:line", .help = "path of the source file"},
     {COLUMN_NUMBER("line", number, NULL), .help = "line in the source file"},
     {COLUMN_TEXT("name", name), .is_searched = true, .csv = "name",
-     .help = "function, file and line; * stands for any text"},
+     .help = "function, file and line; * matches any text"},
     {.name = NULL},
 };
 static const char csv_names[] = "self self_percent total total_percent unit name";

@@ -48,8 +48,8 @@ static void rules_write(const struct tool_request *request, struct json *json)
         json, "hosts",
         arena_format(request->arena,
                      "Of three or more hosts of one commit, one differs that is further from their median than "
-                     "the largest of %s, %d %% of it and %d times their robust standard deviation. Of two that "
-                     "differ by the first two of these both are told.",
+                     "the largest of %s, %d %% of it and %d times their robust standard deviation. If only "
+                     "two hosts differ by the first two of these, both are listed.",
                      size_text((char[SIZE_TEXT_BYTES]){0}, LEVEL_STEPS_LEAST_BYTES), LEVEL_STEPS_LEAST_PERCENT,
                      LEVEL_STEPS_NOISES));
     json_key_text(

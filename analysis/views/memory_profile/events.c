@@ -120,7 +120,7 @@ static const struct table_column columns[] = {
      .title = "Requested",
      .help = "requested bytes"},
     {COLUMN_TEXT("op", op), .is_searched = true, .member = own_op, .json = "op", .csv = "op", .title = "Op",
-     .help = "what allocated it; * stands for any text"},
+     .help = "what allocated it; * matches any text"},
     {COLUMN_NUMBER("step", step, "step"), .member = own_step, .json = "step", .csv = "step", .title = "Step",
      .help = "step:3 · 2..5"},
     {COLUMN_TEXT("region", region), .json = "region", .csv = "region", .title = "Region", .help = "output, temp, …"},

@@ -124,7 +124,7 @@ static void sparks_write(struct json *json, const void *context, uint32_t row)
 static const struct table_column columns[] = {
     {COLUMN_TEXT("key", growth_key), .json = "key"},
     {COLUMN_TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
-     .help = "what allocated it; * stands for any text"},
+     .help = "what allocated it; * matches any text"},
 #include "views/memory_profile/what_columns.def"
     {COLUMN_NUMBER("slope", slope, "bytes_per_step"), .json = "slope_bytes_per_step", .csv = "slope_bytes_per_step",
      .title = "Slope", .help = "bytes a step: slope:>1KiB"},
@@ -179,9 +179,9 @@ static void json_write(const struct growth_listing *listing, const struct table_
     memory_profile_views_reason(
         json, growth->kind == NULL ? "no_steps" : NULL,
         growth->profile->events.snapshot != NULL
-            ? "The snapshot tells of fewer than two steps: there is nothing to compare. step() of "
-              "torch.profiler.profile around each step marks them; optimizers do from PyTorch 2.6 on."
-            : "The trace tells of fewer than two steps or launches of a module: there is nothing to compare. "
+            ? "The snapshot has fewer than two steps: there is nothing to compare. step() of "
+              "torch.profiler.profile marks steps; so do optimizers from PyTorch 2.6 on."
+            : "The trace has fewer than two steps or launches of a module: there is nothing to compare. "
               "jax.profiler.StepTraceAnnotation(\"train\", step_num=n) around each step marks them.");
 
     boundaries_write(json, growth);

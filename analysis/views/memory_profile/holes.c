@@ -123,8 +123,8 @@ static const struct finding *finding_of(const struct holes *holes)
         finding_text(finding, "; %s %s, ", size_text_count(count, pin_count),
                      pin_count == 1 ? "allocation" : "allocations");
         say_hole(finding, holes->pinned);
-        finding_text(finding, pin_count == 1 ? ", stands between holes that would be one of "
-                                             : " together, stand between holes that would be one of ");
+        finding_text(finding, pin_count == 1 ? ", lies between holes that would be one of "
+                                             : " together, lie between holes that would be one of ");
         say_hole(finding, holes->joined);
         finding_text(finding, pin_count == 1 ? " without it" : " without them");
     }

@@ -192,7 +192,7 @@ static const struct table_column columns[] = {
     {COLUMN_NUMBER("count", count, "count"), .json = "count", .csv = "count", .title = "Count",
      .help = "allocations of the row"},
     {COLUMN_TEXT("op", op), .is_searched = true, .json = "op", .csv = "op", .title = "Op",
-     .help = "what allocated it; * stands for any text"},
+     .help = "what allocated it; * matches any text"},
     {COLUMN_NUMBER("step", step, "step"), .json = "step", .csv = "step", .title = "Step", .help = "step:3 · 2..5"},
     {COLUMN_TEXT("region", region), .json = "region", .csv = "region", .title = "Region", .help = "output, temp, …"},
 #include "views/memory_profile/what_columns.def"

@@ -408,8 +408,8 @@ struct memory_profile_bands memory_profile_stacked_write(const struct tool_reque
         is_possible          ? NULL
         : chosen == BY_TREND ? "no_steps"
                              : "no_stacks",
-        chosen == BY_TREND ? "The trace tells of fewer than two steps or launches of a module: what grows and what "
-                             "is steady cannot be told."
+        chosen == BY_TREND ? "The trace has fewer than two steps or launches of a module, so growth cannot be told "
+                             "from what is steady."
                            : "Categories come from stacks; only PyTorch allocator snapshots have them.");
     if (is_possible) {
         groups_make(&stacking, chosen);

@@ -91,7 +91,7 @@ static const char *sentence_of(const struct answer *answer, struct arena *arena)
         confidence = change_confidence_name(answer->steps.items[answer->steps.count - 1].confidence);
     if (answer->steps.count == 0 && before.reserved_bytes < before.requested_bytes)
         return arena_format(arena,
-                            "The file tells of %s of segments, for %s asked for: it does not tell of all of them.",
+                            "The file lists %s of segments for %s of requests, so it does not list all segments.",
                             size_of(arena, before.reserved_bytes), size_of(arena, before.requested_bytes));
     if (answer->steps.count == 0)
         return arena_format(arena, "Takes %s of the device as it is, for %s asked for%s.",

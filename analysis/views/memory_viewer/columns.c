@@ -307,7 +307,7 @@ const struct table_column memory_viewer_columns[] = {
     {COLUMN_TEXT("id", id), .is_value = is_id, .write = id_write, .json = "id", .csv = "id",
      .help = "number of the buffer"},
     {COLUMN_TEXT("name", name), .is_searched = true, .json = "name", .csv = "name", .title = "Name",
-     .help = "name of the buffer; * stands for any text"},
+     .help = "name of the buffer; * matches any text"},
     {COLUMN_TEXT("op", opcode), .aliases = "opcode", .json = "opcode", .csv = "opcode", .title = "Opcode",
      .help = "opcode of the instruction"},
     {COLUMN_SHAPE("shape", shape), .is_searched = true, .json = "shape", .csv = "shape", .title = "Shape",

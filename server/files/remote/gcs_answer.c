@@ -80,5 +80,5 @@ bool gcs_answer_object(const char *json, size_t size, struct remote_answer_objec
     cJSON *root = cJSON_ParseWithLength(json, size);
     bool is_good = object_read(root, object);
     cJSON_Delete(root);
-    return is_good || err_set(err, ERR_malformed, ERR_NO_OFFSET, "what the server tells of it is not as it has to be");
+    return is_good || err_set(err, ERR_malformed, ERR_NO_OFFSET, "the server describes it in a form that cannot be");
 }

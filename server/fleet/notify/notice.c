@@ -22,7 +22,7 @@ static bool verdict_make(struct store *store, const struct notice_failure *failu
     bool is_good = subjects_open(store, &place, &text, err);
     const struct oom_report *report = is_good ? analysis_text_report(text.core) : NULL;
     if (is_good && analysis_oom_count(report) == 0)
-        is_good = err_set(err, ERR_changed, ERR_NO_OFFSET, "tells of no failure any more");
+        is_good = err_set(err, ERR_changed, ERR_NO_OFFSET, "reports no failure any more");
     if (is_good) {
         const struct verdict_parts_wanted wanted = {.snapshot = failure->snapshot,
                                                     .session = failure->session,

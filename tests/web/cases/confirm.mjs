@@ -78,7 +78,7 @@ export function run({ test, includes, equal, truth, daemon, open, binary, fixtur
     await said(page).locator('.caution').waitFor();
     includes(
       await said(page).innerText(),
-      'Not confirmed, the prediction stands. The unchanged program: libtpu cl/4242 was ended while it compiled: ' +
+      'Not confirmed; the prediction remains. The unchanged program: libtpu cl/4242 was ended while it compiled: ' +
         'cancelled.',
     );
     truth(await act(page).isEnabled());

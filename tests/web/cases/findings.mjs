@@ -32,7 +32,7 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, root
     await page.waitForSelector('.holes-grid tbody tr');
     includes(
       await text(page, '.panel-holes .tab-answer'),
-      '2 allocations, 3.0 KiB together, stand between holes that would be one of 6.0 KiB without them.',
+      '2 allocations, 3.0 KiB together, lie between holes that would be one of 6.0 KiB without them.',
     );
     const rows = await page
       .locator('.holes-grid tbody tr')

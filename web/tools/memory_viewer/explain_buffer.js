@@ -112,5 +112,5 @@ OF_BUFFER.source = (record) => ({
   ],
   field: '`HloInstructionProto.metadata.source_file`, `.source_line`',
   confidence: 'exact',
-  caveat: 'After fusion one instruction stands for many lines; XLA keeps one of them.',
+  caveat: 'After fusion one instruction represents many lines; XLA keeps one of them.',
 });
