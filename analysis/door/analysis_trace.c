@@ -9,7 +9,7 @@
 #include "read/kind.h"
 #include "read/torch/torch_form.h"
 #include "read/torch/torch_trace.h"
-#include "views/memory_profile/summary.h"
+#include "views/memory_profile/views.h"
 #include "wire/gzip.h"
 
 #include <stdio.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_inner.c: see torch_inner.h. */
-#include "verdict/torch_inner.h"
+ * torch_inner.c: see torch_moment.h. */
 
 #include "base/sum.h"
 #include "base/table.h"

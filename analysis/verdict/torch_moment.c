@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * torch_moment.c: see torch_moment.h. */
 #include "verdict/torch_moment.h"
-#include "verdict/torch_inner.h"
 #include "verdict/torch_join.h"
 
 #include "model/finding.h"

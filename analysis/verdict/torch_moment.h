@@ -4,11 +4,21 @@
 #pragma once
 
 #include "model/memory_profile/live.h"
+#include "model/memory_profile/model.h"
 #include "model/memory_profile/retained.h"
+#include "plan/torch_operation.h"
 #include "verdict/facts.h"
 #include "verdict/torch_named.h"
-#include "verdict/torch_operations.h"
 #include "verdict/torch_segments.h"
+
+/* What lines that call an operation hold; of torch_operations.c. */
+struct torch_operation_sum {
+    int64_t bytes;
+    uint32_t count; /* blocks */
+    const char
+        *line; /* the one that holds most: "modeling_llama.py:208 eager_attention_forward"; NULL: there is none */
+    bool is_of_transformers;
+};
 
 struct torch_moment {
     const struct memory_profile_pool *pool;
@@ -70,3 +80,15 @@ void torch_moment_categories(const struct verdict_facts *facts);
 void torch_moment_groups(const struct verdict_facts *facts);
 /* One sentence: the request that failed, or the peak, and what held most. */
 const char *torch_moment_sentence(const struct verdict_facts *facts);
+
+/* torch_inner.c: of lines of a user's own code that a whole model from a library is behind, the library's line that
+ * asked for most. For analysis/verdict alone. */
+/* Sets `inner` of the verdict's groups; `whats`: of each of them, in their order. */
+void torch_inner_find(const struct verdict_facts *facts, const struct memory_what *const *whats);
+
+/* torch_operations.c: what lines that call an operation hold at a moment of an allocator snapshot. For
+ * analysis/verdict alone. */
+/* Fills moment->operations, TORCH_OPERATION_COUNT of them. */
+void torch_operations_sum(const struct verdict_facts *facts, struct torch_moment *moment);
+/* That operation of the moment which holds half of the saved activations and workspace, or more; NONE. */
+enum torch_operation torch_operations_main(const struct torch_moment *moment);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * torch_operations.c: see torch_operations.h. */
-#include "verdict/torch_operations.h"
+ * torch_operations.c: see torch_moment.h. */
 
 #include "base/sum.h"
 #include "model/memory_profile/lines.h"

@@ -2,7 +2,6 @@
 #include "server/gather/sessions.h"
 
 #include "server/gather/sessions_folder.h"
-#include "server/gather/sessions_join.h"
 #include "server/gather/sessions_place.h"
 
 #include <errno.h>

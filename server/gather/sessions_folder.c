@@ -2,9 +2,7 @@
 #include "server/gather/sessions_folder.h"
 
 #include "base/str.h"
-#include "server/gather/sessions_parts.h"
 #include "server/gather/sessions_place.h"
-#include "server/gather/sessions_reason.h"
 
 #include <errno.h>
 #include <stdio.h>

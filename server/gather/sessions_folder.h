@@ -33,3 +33,25 @@ void sessions_folder_add(struct sessions_builder *builder, const struct tree_fol
 /* One more problem of the snapshot. Borrowed: `path`, which lives as long as its pool; `session` may be NULL. */
 void sessions_folder_problem(struct sessions_builder *builder, const char *path, const struct snapshot_file *of,
                              const struct err *why, const struct snapshot_session *session);
+
+/* sessions_reason.c: why a file of the tree cannot be shown. */
+/* Not set: it can. */
+struct err sessions_reason(const struct sessions_builder *builder, const struct tree_file *file);
+
+/* sessions_parts.c: modules of a folder that are texts, or whose buffer assignment is a file of its own: which files
+ * belong together. Names alone decide. */
+/* The module of `text`, "module_0000.NAME.STAGE.txt", with the text of its buffer assignment where the folder has it;
+ * of an assignment whose module is not there, that alone. NULL: it is neither, or its stage's module has it. */
+const struct snapshot_file *sessions_parts_of_text(struct sessions_builder *builder, const struct tree_folder *folder,
+                                                   const struct snapshot_file *files, size_t at);
+/* An HLO file outside of a dump, with the BufferAssignmentProto with its name, or the only one of the folder that
+ * has none; itself where there is none. NULL: `at` is such an assignment, and joined to another file. */
+const struct snapshot_file *sessions_parts_of_hlo(struct sessions_builder *builder, const struct tree_folder *folder,
+                                                  const struct snapshot_file *files, size_t at);
+
+/* sessions_join.c: a log that lies above or below a dump, and is of it, becomes a text of that session. People
+ * keep job.log in the folder of a run, and the dump in a folder of it, or the other way round. A log joins a dump or
+ * HLO session of its root up to two folders away, up or down, if that one alone is there; of several the one that
+ * has the module which the log names. A log that names a module which is not there stays a session of its own. */
+/* Sessions from `first` on, all of one root. */
+void sessions_join(struct sessions_builder *builder, size_t first);

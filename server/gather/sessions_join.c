@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/gather/sessions_join.h"
+#include "server/gather/sessions_folder.h"
 
 #include <stdio.h>
 #include <string.h>

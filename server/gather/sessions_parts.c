@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/gather/sessions_parts.h"
+#include "server/gather/sessions_folder.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/gather/sessions_reason.h"
+#include "server/gather/sessions_folder.h"
 
 #include "server/gather/sessions_place.h"
 

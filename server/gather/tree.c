@@ -10,7 +10,6 @@
 #include "server/files/opener.h"
 #include "server/files/path_spelling.h"
 #include "server/gather/tree_list.h"
-#include "server/gather/tree_remote.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -98,3 +98,8 @@ enum tree_extent { TREE_ALL, TREE_NEW, TREE_TOLD };
 /* Brings the tree, or what is new in it or was reported of it, up to date; true when anything differs from before.
  * Calls `go_on` after each folder and stops early when that returns false. */
 bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void *context), void *context);
+
+/* tree_remote.c: the folders below an address, made of what its server listed. */
+/* Takes the newest list, if it is another one than before; true when anything differs. Never waits for a server when
+ * the tree is followed. */
+bool tree_remote_refresh(struct tree *tree);

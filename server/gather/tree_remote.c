@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/gather/tree_remote.h"
+#include "server/gather/tree.h"
 
 #include "server/base/clock.h"
 #include "server/base/memory.h"

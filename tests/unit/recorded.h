@@ -4,7 +4,7 @@
 #pragma once
 
 #include "model/memory_profile/categories.h"
-#include "model/memory_profile/model_build.h"
+#include "model/memory_profile/model.h"
 #include "model/memory_profile/replay_program.h"
 #include "read/torch/torch_snapshot.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/memory_profile/replay.h"
 
-#include "model/memory_profile/model_build.h"
+#include "model/memory_profile/model.h"
 #include "read/torch/torch_snapshot.h"
 
 #include "arena.h"

@@ -4,7 +4,6 @@
 
 #include "base/size_text.h"
 #include "base/sum.h"
-#include "model/live/live_growth.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/live/live_growth.h"
+#include "model/live/live.h"
 
 #include "base/sum.h"
 #include "model/trend.h"

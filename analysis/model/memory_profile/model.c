@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * model.c: see model.h. */
-#include "model/memory_profile/model_build.h"
+#include "model/memory_profile/model.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -255,3 +255,7 @@ void memory_profile_note_room(struct memory_profile *profile, const char *code, 
 int64_t memory_profile_taken_bytes(const struct memory_profile_pool *pool, uint32_t *event);
 /* Bytes in use after the pool's first `count` events. */
 int64_t memory_profile_in_use_after(const struct memory_profile_pool *pool, uint32_t count);
+
+/* model_build.c: parts of building the model that have a file of their own. */
+/* The steps by begin; where the file numbers them itself, their spans are those of their memory events. */
+void memory_profile_steps_build(struct memory_profile *profile, struct arena *arena);

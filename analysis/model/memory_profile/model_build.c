@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * model_build.c: from events in file order to the model (profile.h). */
-#include "model/memory_profile/model_build.h"
+#include "model/memory_profile/model.h"
 
 #include "model/memory_profile/end.h"
 #include "model/memory_profile/failures.h"

@@ -2,7 +2,6 @@
  * replay.c: see replay.h. */
 #include "model/memory_profile/replay.h"
 
-#include "model/memory_profile/replay_check.h"
 #include "model/memory_profile/replay_program.h"
 
 /* Steps that a pass may take: far more than one ever took. */

@@ -16,6 +16,7 @@
 #include "memory/allocator/caching.h"
 #include "model/memory_profile/model.h"
 #include "model/memory_profile/replay_curve.h"
+#include "model/memory_profile/replay_walk.h"
 
 struct replay_ground;
 struct replay_program;
@@ -99,3 +100,7 @@ const char *memory_profile_replay_reason(const struct memory_profile_replay *rep
 const char *memory_profile_replay_reason_of_program(const struct memory_profile_replay *replay,
                                                     const struct memory_profile_replay_change *unchanged,
                                                     const char *change_reason, uint8_t bounds, struct arena *arena);
+
+/* replay_check.c: a recording run again with its own settings, beside what was recorded; for replay.c. */
+/* Sets what `out` says of the rules; out->settings are those that were recorded. */
+void replay_check_make(const struct replay_ground *ground, struct arena *arena, struct memory_profile_replay *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay_check.c: see replay_check.h. */
-#include "model/memory_profile/replay_check.h"
+ * replay_check.c: see replay.h. */
+#include "model/memory_profile/replay.h"
 
 struct check {
     struct replay_walk walk;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buf.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -106,3 +107,9 @@ static inline int64_t pprof_negated(int64_t value) { return value == INT64_MIN ?
 
 /* Its size without the sign. */
 static inline int64_t pprof_size(int64_t value) { return value == INT64_MIN ? INT64_MAX : value < 0 ? -value : value; }
+
+/* pprof_write.c: a profile as profile.proto, for pprof and whatever else reads it. */
+/* Appends the plain (not gzipped) message to `out`. Ids are places in the arrays of `pprof` plus 1; functions,
+ * locations and mappings that no sample reaches are left out, and so are samples whose values are all 0. A
+ * sample of a base gets the label pprof::base=true, with which pprof takes the profile for a difference. */
+void pprof_write(const struct pprof *pprof, struct arena *arena, struct buf *out);

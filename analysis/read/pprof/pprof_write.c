@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read/pprof/pprof_write.h"
+#include "read/pprof/pprof.h"
 
 #include "base/intern.h"
 #include "profile.fields.h"

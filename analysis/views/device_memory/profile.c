@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * profile.c: the view "profile": what the other views sum, as a profile.proto that pprof opens. */
 #include "model/device_memory/columns.h"
-#include "read/pprof/pprof_write.h"
+#include "read/pprof/pprof.h"
 #include "views/device_memory/views.h"
 
 /* The lines of each location that the filters left, the innermost first. False for one that has gone. */

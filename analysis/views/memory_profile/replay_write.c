@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * replay_write.c: see replay_write.h. */
-#include "views/memory_profile/replay_write.h"
+ * replay_write.c: see views.h. */
+#include "views/memory_profile/views.h"
 
 static int64_t size_of(int64_t bytes) { return bytes < 0 ? -bytes : bytes; }
 

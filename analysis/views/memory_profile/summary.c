@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * summary.c: the view "summary": each pool's peak, course and notes, worst first. */
-#include "views/memory_profile/summary.h"
 #include "views/finding_write.h"
 #include "views/memory_profile/views.h"
 

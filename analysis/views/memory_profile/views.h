@@ -3,7 +3,9 @@
  * alike. What each answers is documented in docs/openapi.yaml. */
 #pragma once
 
+#include "base/json.h"
 #include "model/memory_profile/moment.h"
+#include "model/memory_profile/replay.h"
 #include "model/memory_profile/what.h"
 #include "views/tool.h"
 
@@ -86,3 +88,20 @@ void memory_profile_views_failure(struct json *json, const struct memory_profile
 /* "failures": [{…}], the latest ones last; "failure_count". */
 void memory_profile_views_failures(struct json *json, const struct memory_profile_pool *pool, uint32_t from,
                                    uint32_t to);
+
+/* summary.c: hosts and pools of the view "summary", one at a time, so that whoever has several hosts need not hold
+ * all their models at once. */
+/* What the daemon calls a host; texts may be NULL. */
+struct memory_profile_summary_names {
+    const char *host, *host_name, *file;
+};
+
+/* One object each. */
+void memory_profile_summary_host(struct json *json, const struct memory_profile *profile,
+                                 const struct memory_profile_summary_names *names);
+void memory_profile_summary_pool(struct json *json, const struct memory_profile_pool *pool,
+                                 const struct memory_profile_summary_names *names);
+
+/* replay_write.c: how far a snapshot was replayed, as JSON; for the views of this folder. */
+/* The member "replay"; `replay` NULL: none. */
+void memory_profile_replay_write(struct json *json, const struct memory_profile_replay *replay);

@@ -3,7 +3,6 @@
  * recording; with fit=1 the cheapest sets of changes that make it fit. With format=text the same for a terminal. */
 #include "model/memory_profile/replay_fit.h"
 #include "views/fit_write.h"
-#include "views/memory_profile/replay_write.h"
 #include "views/memory_profile/views.h"
 
 #include "base/printable.h"

@@ -5,7 +5,6 @@
 #include "server/base/memory.h"
 #include "server/files/remote/aws_process.h"
 #include "server/files/remote/aws_profile.h"
-#include "server/files/remote/aws_sts.h"
 #include "server/files/remote/http_client.h"
 #include "server/files/remote/remote_address.h"
 #include "server/files/remote/remote_answer.h"

@@ -42,3 +42,7 @@ bool aws_credentials_is_region(const char *text);
 
 /* The files that are read, for the sandbox: calls `path` for each name that the environment tells of. */
 void aws_credentials_each_file(void (*file)(void *context, const char *path), void *context);
+
+/* aws_sts.c: credentials of a role, of AWS's Security Token Service (AWS_ENDPOINT_URL_STS names another one). */
+/* By the token of a web identity. False with `err` when there are none; free with aws_credentials_free either way. */
+bool aws_sts_by_token(const char *role, const char *token, struct aws_credentials *credentials, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/files/remote/aws_sts.h"
+#include "server/files/remote/aws_credentials.h"
 
 #include "server/base/memory.h"
 #include "server/files/remote/http_client.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/files/remote/gcs.h"
+#include "server/files/remote/remote_service.h"
 
 #include "server/base/memory.h"
 #include "server/files/remote/gcs_answer.h"

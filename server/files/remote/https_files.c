@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/files/remote/https_files.h"
+#include "server/files/remote/remote_service.h"
 
 #include "server/base/memory.h"
 #include "server/files/remote/https_page.h"

@@ -8,7 +8,6 @@
 #include "server/files/remote/http_turns.h"
 #include "server/files/remote/remote_blocks.h"
 #include "server/files/remote/remote_service.h"
-#include "server/files/remote/s3.h"
 
 #include <nettle/sha2.h>
 #include <pthread.h>

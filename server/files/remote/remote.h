@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct remote_settings {
-    const char *endpoint_url;            /* of --endpoint-url; NULL: see s3.h. Borrowed for good */
+    const char *endpoint_url;            /* of --endpoint-url; NULL: see remote_service.h. Borrowed for good */
     uint64_t cache_bytes;                /* for blocks of objects */
     int64_t interval_ms;                 /* between two lists of an address, at least */
     bool (*is_wanted)(const char *name); /* files of other names are left out of lists */

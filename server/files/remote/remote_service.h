@@ -57,3 +57,19 @@ typedef bool remote_service_ask(struct remote_service_page *page, const char *pr
  * that asking for each would cost more requests than it saves time. */
 bool remote_service_list(const struct remote_address *address, struct remote_listing *listing, remote_service_ask *ask,
                          struct err *err);
+
+/* s3.c: Amazon S3 and what speaks like it. */
+/* The server to ask instead of Amazon's, "http://127.0.0.1:9000", with the bucket in the path. NULL:
+ * AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else Amazon's. Before any request; borrowed. */
+void s3_set_endpoint(const char *url);
+/* That server, or NULL: Amazon's. */
+const char *s3_endpoint(void);
+
+/* gcs.c: Google Cloud Storage, by its JSON interface. The generation of an object is its ETag here: it changes with
+ * each write and with nothing else. */
+/* The server that STORAGE_EMULATOR_HOST names, which is asked instead of Google's and gets no credentials; NULL:
+ * Google's. */
+const char *gcs_endpoint(void);
+
+/* https_files.c: files on any web server: a folder is what its page lists (https_page.h), and each file in it is
+ * asked for its size and ETag. No credentials are sent. */
