@@ -202,7 +202,7 @@ $(B)/confirm/standin.so: tests/confirm/standin.c server/compile/pjrt.h
 	@echo "  LINK  $@"
 	$(Q)$(CC) -std=gnu11 $(warnings) -D_GNU_SOURCE -I. -O1 -g -fPIC -shared -o $@ $<
 
-compile-test: all $(B)/confirm/drive $(B)/confirm/standin.so fixtures ## a compile whose libtpu goes wrong
+compile-test: all $(B)/confirm/drive $(B)/confirm/standin.so fixtures ## compiling with a libtpu that is faulty on purpose
 	$(Q)$(PYTHON) tests/confirm/standin.py --drive $(B)/confirm/drive --standin $(B)/confirm/standin.so --module build/fixtures/hlo-two-buffers.pb \
 	    --binary $(B)/memviewd
 
@@ -223,10 +223,10 @@ confirm-gpu: all $(B)/confirm/drive ## programs for GPUs compiled by JAX's CUDA 
 	$(PYTHON) tests/confirm/cuda.py --drive $(B)/confirm/drive --binary $(B)/memviewd --shared $(SHARED) \
 	    $(if $(EVERY),--every) --plugin $(or $(PLUGIN),$$(echo build/cuda-plugin/lib/python3*/site-packages))
 
-run-test: all fixtures ## memviewd run around commands that stand in for a job
+run-test: all fixtures ## memviewd run around stand-ins for jobs
 	$(Q)$(PYTHON) tests/run/run.py --binary $(B)/memviewd $(if $(ONLY),--only $(ONLY))
 
-mcp-test: all ## memviewd mcp over its pipes: the protocol, hostile lines, tools beside the commands
+mcp-test: all ## memviewd mcp over its pipes: the protocol, hostile lines, tools compared with the commands
 	$(Q)$(PYTHON) tests/mcp/run.py --binary $(B)/memviewd $(if $(ONLY),--only "$(ONLY)")
 
 build/mcp/ready: scripts/fetch-pypi tests/mcp/requirements.txt
@@ -263,7 +263,7 @@ python-test: all ## the Python package: the real program, a stand-in for JAX
 build/mypy/ready: scripts/fetch-pypi tests/python/mypy.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/python/mypy.txt
 
-python-types-test: build/mypy/ready ## what type checkers are told of the Python package (fetches mypy from PyPI once)
+python-types-test: build/mypy/ready ## type hints of the Python package, as mypy sees them (fetches mypy from PyPI once)
 	$(Q)build/mypy/bin/python tests/python/check_types.py
 
 build/ipython/ready: scripts/fetch-pypi tests/python/requirements.txt
@@ -329,7 +329,7 @@ web-test: all fixtures $(B)/confirm/standin.so tests/web/node_modules/.package-l
 build/reuse/ready: scripts/fetch-pypi tests/packaging/reuse.txt
 	$(Q)scripts/fetch-pypi $(@D) tests/packaging/reuse.txt
 
-licences-test: build/reuse/ready ## whose each file is and under which licence, as REUSE asks (fetches it from PyPI once)
+licences-test: build/reuse/ready ## copyright holder and licence of every file, as REUSE asks (fetches it from PyPI once)
 	$(Q)build/reuse/bin/reuse lint
 
 manual: ## manual pages and completions of bash, zsh and fish in build/manual
@@ -348,7 +348,7 @@ install: all manual ## the binary, manual pages, completions, licences and units
 	$(Q)for unit in packaging/systemd/*; do \
 	    sed 's|@BINDIR@|$(PREFIX)/bin|' $$unit >$(DESTDIR)$(PREFIX)/lib/systemd/system/$${unit##*/}; done
 
-install-test: all ## what make install leaves, its manual pages and completions
+install-test: all ## the files that make install installs, its manual pages and completions
 	$(Q)$(PYTHON) tests/packaging/install.py
 
 ARCHS ?= x86_64 aarch64
@@ -366,7 +366,7 @@ SUITES ?= bookworm trixie
 debs: ## build/deb, packages of what is committed for Debian 12 and 13 (or SUITES), each built in a fresh system (mmdebstrap)
 	$(Q)for suite in $(SUITES); do scripts/make-deb $$suite || exit; done
 
-deb-test: ## these packages, installed by apt-get where nothing else is (SUITES=trixie: that alone)
+deb-test: ## these packages, installed by apt-get in bare systems (SUITES=trixie: that alone)
 	$(Q)$(MAKE) debs SUITES="$(SUITES)" && $(PYTHON) tests/packaging/deb.py --debs build/deb $(SUITES)
 
 tarballs: ## build/tarballs, for the same: the static binary with manual pages, completions and licences

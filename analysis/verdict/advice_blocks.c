@@ -43,8 +43,8 @@ bool advice_find_blocks(struct advice *advice, const struct plan_pattern *patter
     }
     struct verdict_advice item = {
         .call = "jax.lax.scan(jax.checkpoint(body), …)  # the body that computes one block of the scores",
-        .reason = "At most this much: one block of the scores is there at a time, and what the loop carries is kept of "
-                  "each round.",
+        .reason =
+            "At most this much: one block of scores exists at a time, but the loop keeps its carry of each round.",
     };
     if (stacks.bytes < pattern->bytes / 2 || stacks.slices < 2 ||
         !advice_saving_set(advice, &stacks, 1, stacks.slices * stacks.count, &item))

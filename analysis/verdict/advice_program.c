@@ -127,8 +127,8 @@ void advice_find_cache_in_place(struct advice *advice)
                                  "%s; cache = jax.lax.dynamic_update_slice(cache, new, start)  # in what the loop "
                                  "carries, not in its xs and ys",
                                  donation);
-        item.reason = "Both are needed: carried without donation it takes one copy more, and what a scan reads as xs "
-                      "cannot give its memory to the ys.";
+        item.reason = "Do both. Carried but not donated, the cache takes one more copy; "
+                      "passed as xs, its memory cannot become the ys.";
     }
     advice_try(advice, item);
 }

@@ -134,8 +134,8 @@ void advice_rows_find(struct advice *advice)
             continue;
         const struct cause_arrays all = rows_of_class(advice, rowed[i].class, has_rows);
         struct verdict_advice item = {
-            .reason = "At most this much: nothing that was compiled computes one row from another, but what is summed "
-                      "over them, and what the parts are computed from, stays whole."};
+            .reason = "At most this much. No row is computed from another; sums over the rows, and the inputs of "
+                      "the parts, stay whole."};
         if (all.said == NULL || !advice_saving_set(advice, &all, at_once, rows, &item))
             continue;
         advice_parts_add(advice, &all, at_once, item)->is_of_cause &= !is_enough(advice, "checkpoint=*");

@@ -179,8 +179,7 @@ static bool shard_of_arrays(struct advice *advice, const struct program_arrays *
         .saves_bytes = -1,
         .lands_at_bytes = -1,
         .confidence = VERDICT_GUESS,
-        .reason = "If all of it splits evenly; what is computed on the way is not counted: no "
-                  "plan was made.",
+        .reason = "If all of it splits evenly. Intermediate values are not counted, because no plan was made.",
         .extra_flops_percent = -1};
     item.evidence = arena_format(facts->arena, "%s at least, and a device has %s.", facts_size(facts, part),
                                  fit_device_words(facts));

@@ -55,9 +55,9 @@ static void rules_write(const struct tool_request *request, struct json *json)
     json_key_text(
         json, "trend",
         arena_format(request->arena,
-                     "The growth a day is the median of that between each two of the last %d commits (Theil and "
-                     "Sen). It is a trend with %d commits over a day of which %d %% of the pairs rise. Foretold "
-                     "is at most %d times the time that was seen, and at most %d days.",
+                     "Growth a day is the median growth between any two of the last %d commits (Theil and Sen). It "
+                     "counts as a trend from %d commits on, over at least a day, if %d %% of the pairs rise. "
+                     "Predictions reach at most %d times as far as the data, and at most %d days.",
                      CAPACITY_TREND_POINTS_MAX, CAPACITY_TREND_POINTS_LEAST, CAPACITY_TREND_RISING_PERCENT,
                      CAPACITY_TREND_SPANS_MAX, CAPACITY_TREND_DAYS_MAX));
     json_object_end(json);

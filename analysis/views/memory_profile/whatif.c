@@ -93,7 +93,7 @@ static const char *sentence_of(const struct answer *answer, struct arena *arena)
                             "The file lists %s of segments for %s of requests, so it does not list all segments.",
                             size_of(arena, before.reserved_bytes), size_of(arena, before.requested_bytes));
     if (answer->steps.count == 0)
-        return arena_format(arena, "Takes %s of the device as it is, for %s asked for%s.",
+        return arena_format(arena, "Without changes it takes %s of the device for %s of requests%s.",
                             size_of(arena, before.reserved_bytes), size_of(arena, before.requested_bytes), fits);
     if (after.failed_at != PROFILE_NONE)
         return arena_format(arena, "With %s the job does not get as far.%s",

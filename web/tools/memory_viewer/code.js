@@ -229,7 +229,7 @@ function draw(code, read) {
 
 function nothing(metric, data) {
   if (data.total_count > 0 && metric === 'padding' && data.total === 0)
-    return { title: 'No padding.', text: 'No buffer that is alive here is larger than its values.' };
+    return { title: 'No padding.', text: 'No buffer live here is padded.' };
   if (data.total_count > 0)
     return { title: 'Nothing matches the filter.', text: 'No buffer that is alive here passes it.' };
   return { title: 'Nothing is alive here.', text: 'No buffer takes memory at this moment.' };
