@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static const uint64_t MAX_BYTES = (uint64_t)256 << 20;
+static const uint64_t MAX_BYTES = (uint64_t)256 << 20, INFLATED_MAX_BYTES = (uint64_t)64 << 20;
 
 static void copy_word(struct str text, char *word, size_t size)
 {
@@ -41,13 +41,32 @@ static void log_texts_read_fill(const struct oom_report *report, struct log_text
     copy_text(first.over_text, out->over_text, sizeof(out->over_text));
 }
 
+/* A packed text, inflated at once where that takes little memory: as a file in memory; NULL: it is read as a stream. */
+static struct file *inside_open(struct file *file, struct buf *inside)
+{
+    struct err ignored = ERR_INIT; /* whoever reads the stream says it */
+    uint64_t size_bytes = files_is_gzip(file) ? analysis_packed_says_bytes(files_source(file)) : 0;
+    if (size_bytes == 0 || size_bytes > INFLATED_MAX_BYTES ||
+        !analysis_inflate(files_source(file), size_bytes, inside, &ignored))
+        return NULL;
+    const struct files_identity identity = {.size_bytes = inside->length};
+    const struct files_place place = {.root = "",
+                                      .path = "",
+                                      .bytes = (const unsigned char *)inside->data,
+                                      .byte_count = inside->length,
+                                      .identity = &identity};
+    return files_open(&place, &ignored);
+}
+
 bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopping, struct log_text_failure *failure,
                     struct err *err)
 {
     struct file *file = files_open(place, err);
     if (!file)
         return false;
-    const struct source *whole = files_source(file);
+    struct buf inside = BUF_INIT;
+    struct file *unpacked = inside_open(file, &inside);
+    const struct source *whole = files_source(unpacked ? unpacked : file);
     bool is_long = whole->size_bytes > MAX_BYTES && !files_is_gzip(file);
     struct files_tail tail = {whole, is_long ? whole->size_bytes - MAX_BYTES : 0, is_stopping};
     struct source source = files_tail_source(&tail);
@@ -59,6 +78,9 @@ bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopp
     else if (analysis_oom_count(analysis_text_report(text)) > 0)
         log_texts_read_fill(analysis_text_report(text), failure);
     analysis_subject_free(text);
+    if (unpacked)
+        files_close(unpacked);
     files_close(file);
+    buf_free(&inside);
     return text != NULL;
 }

@@ -59,7 +59,6 @@ struct subjects_making {
     struct analysis_reading reading;
     const struct source *source;
     struct file *file;           /* NULL for an upload */
-    bool may_inflate;            /* the file, for others as well */
     struct upload *upload;       /* NULL for a file */
     const struct beside *beside; /* of a trace; else NULL */
     uint64_t size_bytes;
@@ -99,7 +98,8 @@ static uint64_t take_room(const struct subjects_making *making, uint64_t *max)
 /* A text may be so long that the end of the daemon cannot wait for it, and a log grows while it is read. */
 static struct analysis_subject *read_text(const struct subjects_making *making, struct err *err)
 {
-    struct files_tail whole = {making->source, 0, store_is_stopping(making->store)};
+    const struct source *unpacked = making->source->unpacked;
+    struct files_tail whole = {unpacked ? unpacked : making->source, 0, store_is_stopping(making->store)};
     const struct source until_stopped = files_tail_source(&whole);
     struct analysis_subject *core = analysis_subject_read(&until_stopped, &making->reading, err);
     if (!core)
@@ -124,16 +124,16 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     making->reading.wanted = wanted_holders();
     struct cache_hold unpacked = {0};
     struct reading_of_file reading;
-    if (making->file)
+    if (making->file) {
         reading_begin(&reading, making->file);
-    if (making->may_inflate)
         unpacked_attach(making->store, making->file, &unpacked);
+    }
     struct analysis_subject *core =
         is_text ? read_text(making, err) : analysis_subject_read(making->source, &making->reading, err);
-    if (making->may_inflate)
+    if (making->file) {
         unpacked_let_go(making->file, &unpacked);
-    if (making->file)
         reading_end(&reading);
+    }
     if (making->file && (core || !is_text) && !(is_text ? files_only_grew : files_unchanged)(making->file, &change)) {
         analysis_subject_free(core);
         core = NULL;
@@ -242,8 +242,6 @@ static bool open_file(struct store *store, const struct subjects_place *place, s
 {
     char *key = key_of(place, files_identity(file));
     struct subjects_making making = {.store = store, .source = files_source(file), .file = file, .key = key};
-    /* a profile is read once, and a text may be of any size */
-    making.may_inflate = place->kind != ANALYSIS_PROFILE && place->kind != ANALYSIS_TEXT;
     struct beside beside;
     beside_open(&beside, place->session, place->file);
     making.beside = &beside;
