@@ -113,15 +113,25 @@ static size_t behind_memory(const struct oom_text *text, size_t at)
 
 static bool is_label_end(const struct oom_text *text, size_t at) { return is_one_of(text, at, ":="); }
 
-/* The word behind a size, unless it is the label of the next. */
+/* Is the word that ends at clean byte `end` said of the size behind it: "free: 3 GB", "total 3 GB", "available memory is
+ * 3 GB"? */
+static bool is_of_next(const struct oom_text *text, size_t end, const struct size_word *word)
+{
+    return is_label_end(text, end) || is_word_at(text, end, "memory") ||
+           (word->is_before && end < text->length && isdigit((unsigned char)text->bytes[end]));
+}
+
+/* The word behind a size, unless it is of the next. */
 static const struct size_word *word_behind(const struct oom_text *text, size_t at, size_t to)
 {
     const struct size_word *best = NULL;
     for (size_t i = 0; i < COUNT(size_words); i++) {
         size_t end = at + strlen(size_words[i].word);
-        if (size_words[i].is_behind && end <= to && is_word_at(text, at, size_words[i].word) &&
-            (end == to || !isalpha((unsigned char)text->bytes[end]) || text->raw_of[end] > text->raw_of[end - 1] + 1) &&
-            !is_label_end(text, end) && (best == NULL || strlen(size_words[i].word) > strlen(best->word)))
+        bool is_one =
+            size_words[i].is_behind && end <= to && is_word_at(text, at, size_words[i].word) &&
+            (end == to || !isalpha((unsigned char)text->bytes[end]) || text->raw_of[end] > text->raw_of[end - 1] + 1);
+        if (is_one && !is_of_next(text, end, &size_words[i]) &&
+            (best == NULL || strlen(size_words[i].word) > strlen(best->word)))
             best = &size_words[i];
     }
     return best;

@@ -318,33 +318,44 @@ static enum oom_memory memory_of(struct str line)
     return has_word(line, of_ram, COUNT(of_ram)) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
 }
 
-/* What the line says, else one of those beside it, the nearest first. */
+/* The next line of raw bytes that is not blank, behind `line` or before it; empty where the text ends. */
+static struct str line_beside(const struct oom_text *text, struct str line, bool is_behind)
+{
+    size_t begin = (size_t)(line.data - text->raw), end = begin + line.length;
+    while (!is_behind && begin > 0 && text->raw[begin - 1] != '\n')
+        begin--;
+    while (is_behind && end < text->raw_length && text->raw[end] != '\n')
+        end++;
+    if (is_behind) {
+        while (end < text->raw_length && isspace((unsigned char)text->raw[end]))
+            end++;
+        for (begin = end; end < text->raw_length && text->raw[end] != '\n';)
+            end++;
+    } else {
+        while (begin > 0 && isspace((unsigned char)text->raw[begin - 1]))
+            begin--;
+        for (end = begin; begin > 0 && text->raw[begin - 1] != '\n';)
+            begin--;
+    }
+    return (struct str){text->raw + begin, end - begin};
+}
+
+/* What the line says, else one of those beside it, the nearest first; of a device they may say which it is. */
 static enum oom_memory memory_around(const struct oom_text *text, struct str line)
 {
     enum { LINES = 2, LONGEST = 200 };
-    enum oom_memory memory = memory_of(line);
-    size_t begin = (size_t)(line.data - text->raw), end = begin + line.length;
-    for (size_t i = 0; i < LINES && memory == OOM_MEMORY_not_known; i++) {
-        size_t from = end, to;
-        while (from < text->raw_length && text->raw[from] != '\n')
-            from++;
-        while (from + 1 < text->raw_length && isspace((unsigned char)text->raw[from + 1]))
-            from++;
-        for (to = from = from < text->raw_length ? from + 1 : from; to < text->raw_length && text->raw[to] != '\n';)
-            to++;
-        end = to;
-        if (to - from < LONGEST)
-            memory = memory_of((struct str){text->raw + from, to - from});
-        while (begin > 0 && text->raw[begin - 1] != '\n')
-            begin--;
-        while (begin > 1 && isspace((unsigned char)text->raw[begin - 2]))
-            begin--;
-        for (to = begin = begin > 0 ? begin - 1 : 0; begin > 0 && text->raw[begin - 1] != '\n';)
-            begin--;
-        if (memory == OOM_MEMORY_not_known && to - begin < LONGEST)
-            memory = memory_of((struct str){text->raw + begin, to - begin});
+    enum oom_memory own = memory_of(line);
+    struct str beside[2] = {line, line};
+    if (own != OOM_MEMORY_not_known && own != OOM_MEMORY_device)
+        return own;
+    for (size_t i = 0; i < 2 * LINES; i++) {
+        struct str *next = &beside[i % 2];
+        *next = line_beside(text, *next, i % 2 == 0);
+        enum oom_memory memory = next->length < LONGEST ? memory_of(*next) : OOM_MEMORY_not_known;
+        if (memory != OOM_MEMORY_not_known && (own == OOM_MEMORY_not_known || memory == OOM_MEMORY_gpu))
+            return memory;
     }
-    return memory;
+    return own;
 }
 
 /* Whose words these are, though nothing else of its sentence stands there. */
