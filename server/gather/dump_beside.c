@@ -2,6 +2,7 @@
 #include "server/gather/dump_beside.h"
 
 #include "server/base/memory.h"
+#include "server/files/archive_beside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static bool is_path(const struct files_place *place) { return place->path && pla
 /* What is on disk beside a module whose stage is not in its name has no name of its own. */
 static size_t stem_of(const struct files_place *place)
 {
-    return place->bytes ? 0 : stem_length(is_path(place) ? place->path : place->root);
+    return place->bytes && !place->member ? 0 : stem_length(is_path(place) ? place->path : place->root);
 }
 
 /* Most dumps lack most of these files. */
@@ -53,7 +54,9 @@ static bool read_at(const struct files_place *place, char *path, struct buf *out
 {
     struct err err = ERR_INIT;
     const struct files_place beside = {.root = is_path(place) ? place->root : path, .path = is_path(place) ? path : ""};
-    bool is_read = !files_is_absent(&beside) && files_read_text(&beside, MAX_BYTES, out, &err) && !out->failed;
+    bool is_read = place->member ? archive_beside_read(place, path, MAX_BYTES, out, &err)
+                                 : !files_is_absent(&beside) && files_read_text(&beside, MAX_BYTES, out, &err);
+    is_read = is_read && !out->failed;
     dump_beside_lost_note(lost, path, &err);
     free(path);
     return is_read;

@@ -2,9 +2,11 @@
 """What people really have: the chip that a dump names, parts of one program that belong together."""
 
 import os
+import shutil
 
 import inputs
 from harness import equal, loads, wait_until
+from uploads import add, sessions_of
 
 V5E = 16911433728  # 15.75 GiB, of the table of devices
 
@@ -59,6 +61,27 @@ def test_the_chip_of_a_dump_gives_the_capacity(t):
             "data"
         ]
         equal(overview["rows"][0]["capacity_bytes"], V5E)
+
+
+def test_the_chip_of_a_dump_in_an_archive_gives_the_capacity_too(t):
+    for folder, ending, data in (
+        ("a", ".target_arguments.pb", target_arguments(4, "lite")),
+        ("c", "/topology.textproto", b'platform_name: "tpu"\nplatform_version: "TFRT TPU v5 lite\\nBuilt on Nov 5"\n'),
+    ):
+        root = dump(t, f"loose/{folder}", extra=((ending, data),))
+        for form in ("zip", "tar"):
+            path = shutil.make_archive(f"{t.folder()}/{folder}", form, os.path.dirname(root), folder)
+            told = summary(t, path)["capacity"]
+            equal(told, {"bytes": V5E, "is_physical": False, "source": f"TPU v5e, from {ending[1:]}"}, path)
+            daemon = t.serve(path)
+            with open(path, "rb") as file:
+                given = add(daemon, os.path.basename(path), file.read())
+            (session,) = sessions_of(daemon, given["id"])
+            modules = daemon.get_json("/api/v1/modules/table", session=session["id"])["data"]
+            equal(modules["rows"][0]["capacity_bytes"], V5E, f"{path}, dropped")
+        other = dump(t, "bare/other")
+        bare = shutil.make_archive(f"{t.folder()}/bare-{folder}", "zip", os.path.dirname(other), "other")
+        equal(summary(t, bare)["capacity"], None)
 
 
 def test_an_error_text_comes_before_the_chip(t):
