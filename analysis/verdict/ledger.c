@@ -3,7 +3,7 @@
  * the allocator's peak, live arrays and loaded programs of a device profile. */
 #include "verdict/facts.h"
 
-#include "model/memory_profile/model.h"
+#include "model/memory_profile/moment.h"
 
 #include <math.h>
 
@@ -97,6 +97,15 @@ static void balance_find(const struct verdict_facts *facts)
                      ledger->coverage_percent);
 }
 
+/* A snapshot of one moment knows no peak. */
+static const char *pool_label(const struct memory_profile_pool *pool)
+{
+    struct memory_profile_moment at;
+    bool is_end = pool->profile->events.snapshot != NULL &&
+                  memory_profile_moment_that_matters(pool, NULL, false, &at) == MOMENT_OF_END;
+    return is_end ? "in use at the end" : "allocator's peak";
+}
+
 void ledger_make(const struct verdict_facts *facts)
 {
     const struct memory_profile_pool *pool = facts->pool;
@@ -107,8 +116,8 @@ void ledger_make(const struct verdict_facts *facts)
         return;
     ledger_add(facts, "plan", "plan of the program", facts->total_bytes, "plan");
     if (pool != NULL) {
-        ledger_add(facts, "allocator_peak", "allocator's peak",
-                   memory_profile_in_use_bytes(pool->profile, pool->peak_at), "trace");
+        ledger_add(facts, "allocator_peak", pool_label(pool), memory_profile_in_use_bytes(pool->profile, pool->peak_at),
+                   "trace");
         if (ledger->capacity_bytes < 0 && pool->capacity_bytes > 0)
             ledger->capacity_bytes = pool->capacity_bytes;
     }

@@ -159,6 +159,8 @@ def test_a_ring_of_one_event_has_no_peak(t):
         (True, True, False),
         printed,
     )
+    ledger = t.run("explain", path).stdout.partition("\nLedger\n")[2]
+    assert "in use at the end" in ledger and "peak" not in ledger, ledger
 
 
 def test_a_snapshot_without_a_history_tells_of_its_end(t):
