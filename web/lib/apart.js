@@ -21,8 +21,9 @@ function wordAt(text, at) {
   return [from, Math.min(to, text.length)];
 }
 
-/* Pure. endLength: so many letters of the end stay in any case. Out: name → [from, to): the first word in which it differs from the one that is most like it, of those with the
- * same end: an end that differs tells them apart already. */
+/* Pure. endLength: so many letters of the end stay in any case. Out: name → [from, to): the first word in which it
+ * differs from the one that is most like it, of those with the same end: an end that differs tells them apart already.
+ */
 export function differences(names, endLength = END) {
   const ofEnd = new Map();
   for (const text of new Set(names)) {

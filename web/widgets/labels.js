@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * labels.js: words on a picture, placed so that none lies on another. */
+ * labels.js: words on a picture, placed so that none lies on another.
+ * Its own file: it knows no picture, and is tested at five sizes. */
 
-/* Pure. labels: [{x, y, width, height}] in the order of their weight, y their middle; within: {left, right, top, bottom}.
- * Out: for each {x, y} as near to where it asked as the others leave room, or null: there is none, and it is left out. */
+/* Pure. labels: [{x, y, width, height}] in the order of their weight, y their middle; within: {left, right, top,
+ * bottom}. Out: for each {x, y} as near to where it asked as the others leave room, or null: there is none, and it is
+ * left out. */
 export function placeLabels(labels, { left, right, top, bottom }) {
   const taken = [];
   return labels.map(({ x: wantedX, y: wantedY, width, height }) => {

@@ -65,8 +65,7 @@ function meter() {
         const canvas = document.querySelector(selector);
         return canvas && canvas.width > 300;
       };
-      if (['.curve-host canvas', '.strip-base'].every(isDrawn))
-        globalThis.meter.drawnMs ||= performance.now();
+      if (['.curve-host canvas', '.strip-base'].every(isDrawn)) globalThis.meter.drawnMs ||= performance.now();
       else setTimeout(look, 5);
     };
     look();
@@ -142,7 +141,8 @@ async function steps({ view, extra, count }) {
 
 const daemon = await startDaemon(resolve(options.binary), [moduleFile()]);
 const browser = await launchBrowser();
-const all = { opened: [], idle: [], map: [], strips: [], curve: [], curveWork: [], curveGaps: [], work: [], gaps: [], live: [], rows: [] };
+const MEASURED = ['opened', 'idle', 'map', 'strips', 'curve', 'curveWork', 'curveGaps', 'work', 'gaps', 'live', 'rows'];
+const all = Object.fromEntries(MEASURED.map((name) => [name, []]));
 try {
   for (let at = 0; at < Number(options.runs); at++) {
     const page = await openPage(browser, daemon.url, { init: meter, isMeasured: true });
