@@ -58,7 +58,8 @@ static const char *const needles[] = {
     "emory", "ESOUR", "lloca", "xceed", "XHAUS", "usage", "EMORY", "alloc", "ALLOC", "ptxas", "esour", "illed",
     "kill ", "oom-k", "oom_k", "OOMKi", "e 137", ": 137", "s 137", "e = -9", "r 145", "SIGKI", "exitc", "o spa",
     "q len", "KV ca", "bus e", "Bus e", "le RAM", "Dst te", "ache (", "uffic", "lid bu", "NDArr", "ill sig", "ode -9",
-    "(137)", "e=137", "s=137", "\":137", "VmRSS", "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu", "mum of", "207001", " OOM ",
+    "(137)", "e=137", "s=137", "\":137", "VmRSS", "t is full", "eateBu", "PU RAM", "ith -9", "_BUFFE", "mem_bu",
+    "mum of", "207001", " OOM ",
     "cuMem", "CUresu", "hipErr", "much s", "d /dev", "o 1455", "h spac", "too la", "over m", "clCre", "clEnq",
     "clFin", "penCL", "zeMem", "urUSM", "vkQue", "vkCre", "VkRes", "07000E", "07000e", "aclrt", "aclnn", "nrt_l",
     "nrt_t", "cuCtx", "cuMod", "cuLau", "BLAS e", "DA err", "NOMEM", " VRAM", "NoMem", "cublas", "g file", "r 1816",
@@ -110,7 +111,8 @@ static const char *const signs[] = {
     "commit_memory", "JavaRuntime", "vectormemory", "arraysizepreference", "byYARN", "exceedingmemory",
     "VmRSS", "MEMORYLIMIT", "emorylimitof", "emorylimitexceeded", "emoryquota", "objectstore", "memoryexhausted",
     "exitcode-9", "withstatus-9", "exitstatus-9", "Error137", "ofsignal9", "EXITCODE:9", "oom_reaper", "killedbysignal",
-    "errno137", "code-9", "code=-9", "code:-9", "atus-9", "tus(137", "ode(137", "code=137", "tus=137", "tus:137", "atus\":137", "ode\":137", "Code137", "KILL(9)", "SIGNAL:9", "Killed(sig",
+    "errno137", "code-9", "code=-9", "code:-9", "atus-9", "tus(137", "ode(137", "code=137", "tus=137", "tus:137",
+    "atus\":137", "ode\":137", "Code137", "KILL(9)", "SIGNAL:9", "Killed(sig",
     "oom-killer", "cgroupstats", "Killprocess", "Cannotallocate", "cannotallocate", "directmemory",
 };
 /* clang-format on */

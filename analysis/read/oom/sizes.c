@@ -113,8 +113,8 @@ static size_t behind_memory(const struct oom_text *text, size_t at)
 
 static bool is_label_end(const struct oom_text *text, size_t at) { return is_one_of(text, at, ":="); }
 
-/* Is the word that ends at clean byte `end` said of the size behind it: "free: 3 GB", "total 3 GB", "available memory is
- * 3 GB"? */
+/* Is the word that ends at clean byte `end` said of the size behind it: "free: 3 GB", "total 3 GB", "available memory
+ * is 3 GB"? */
 static bool is_of_next(const struct oom_text *text, size_t end, const struct size_word *word)
 {
     return is_label_end(text, end) || is_word_at(text, end, "memory") ||

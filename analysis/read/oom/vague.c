@@ -222,10 +222,11 @@ static bool is_compared(const struct oom_text *text, size_t line_end, struct str
 
 /* A line with an indent goes on with the one before it: does that one say of itself that it is an
  * error? */
-static bool is_continued(const struct oom_text *text, struct str line)
+static bool is_continued(const struct oom_text *text, struct str before_lack, struct str line)
 {
     size_t begin = (size_t)(line.data - text->raw), end, from;
-    if (begin == 0 || text->raw[begin - 1] != ' ')
+    bool has_name = before_lack.length > 1 && memcmp(before_lack.data + before_lack.length - 2, ": ", 2) == 0;
+    if (begin == 0 || text->raw[begin - 1] != ' ' || !has_name)
         return false;
     while (begin > 0 && text->raw[begin - 1] == ' ')
         begin--;
@@ -247,7 +248,7 @@ static bool is_of_error(const struct oom_text *text, size_t at, size_t end, size
     if (line.length == 0 || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
         has_word(line, codes, COUNT(codes)) ||
         !(has_word(line, marks, COUNT(marks)) || is_all_said(text, end, before, behind) ||
-          is_sentence(text, end, line_end, before, behind) || is_continued(text, line)))
+          is_sentence(text, end, line_end, before, behind) || is_continued(text, before, line)))
         return false;
     return is_behind_head(before) || (!has_word(line, signs, COUNT(signs)) && !has_word(line, advices, COUNT(advices)));
 }
