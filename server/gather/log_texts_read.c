@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+enum { SMALL_BYTES = 1 << 20, RATIO_MAX = 64 };
 static const uint64_t MAX_BYTES = (uint64_t)256 << 20, INFLATED_MAX_BYTES = (uint64_t)64 << 20;
 
 static void copy_word(struct str text, char *word, size_t size)
@@ -41,12 +42,14 @@ static void log_texts_read_fill(const struct oom_report *report, struct log_text
     copy_text(first.over_text, out->over_text, sizeof(out->over_text));
 }
 
-/* A packed text, inflated at once where that takes little memory: as a file in memory; NULL: it is read as a stream. */
+/* A packed text, inflated at once where that takes little memory and it may be a text, which inflate to 5 to 20 times:
+ * as a file in memory; NULL: it is read as a stream. */
 static struct file *inside_open(struct file *file, struct buf *inside)
 {
     struct err ignored = ERR_INIT; /* whoever reads the stream says it */
     uint64_t size_bytes = files_is_gzip(file) ? analysis_packed_says_bytes(files_source(file)) : 0;
-    if (size_bytes == 0 || size_bytes > INFLATED_MAX_BYTES ||
+    bool is_likely = size_bytes < SMALL_BYTES || size_bytes / RATIO_MAX <= files_identity(file)->size_bytes;
+    if (size_bytes == 0 || size_bytes > INFLATED_MAX_BYTES || !is_likely ||
         !analysis_inflate(files_source(file), size_bytes, inside, &ignored))
         return NULL;
     const struct files_identity identity = {.size_bytes = inside->length};

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Real dumps and traces inflate to 3 to 30 times their size, with constants of zeros to a thousand: deflate has no
- * more, and what says more is not worth a try. */
-enum { PART_OF_ACCOUNT = 8, READ_PART_OF_ACCOUNT = 4, RATIO_MAX = 1032, SMALL_BYTES = 1 << 20 };
+/* Real dumps and traces inflate to 3 to 30 times their size, with constants of zeros to a thousand: what says so of
+ * more bytes than such a dump has is not worth a try. */
+enum { PART_OF_ACCOUNT = 8, READ_PART_OF_ACCOUNT = 4, RATIO_MAX = 64, SMALL_BYTES = 64 << 20 };
 
 struct unpacked {
     struct buf bytes;
