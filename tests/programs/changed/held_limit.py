@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Further families that the models of whatif were not tuned on, each at the limit of a v5e or above it: players that
-learn from long rollouts, pairs of residues, a Gaussian process, video, guided sampling, weather, smoothing."""
+learn from long rollouts, pairs of residues, a Gaussian process, video, guided sampling, weather, smoothing. Rules were
+mended by vtrace, process and kalman since."""
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
