@@ -24,7 +24,7 @@ const struct oom_report *analysis_text_report(const struct analysis_subject *tex
 size_t analysis_oom_count(const struct oom_report *report);
 /* Failure `at`, below analysis_oom_count, in the order of the log. */
 const struct oom_meaning *analysis_oom_at(const struct oom_report *report, size_t at);
-/* Does it tell of a failure, or of the memory of a compile that went well? */
+/* Does it tell of a failure, of one that was tried and given up, or of the memory of a compile that went well? */
 bool analysis_oom_is_recognised(const struct oom_report *report);
 
 /* What a failure states, as lists of failures show it. Texts are static or live as long as the failure; sizes are

@@ -68,7 +68,7 @@ const struct oom_meaning *analysis_oom_at(const struct oom_report *report, size_
 
 bool analysis_oom_is_recognised(const struct oom_report *report)
 {
-    return report->found.failure_count > 0 || report->found.report_line_count > 0;
+    return report->found.failure_count > 0 || report->found.report_line_count > 0 || report->found.given_up_count > 0;
 }
 
 static int64_t figure_known(uint64_t bytes, bool is_known)

@@ -44,7 +44,7 @@ struct cmd_explain_explaining {
     const struct around_input *input;          /* that is explained */
     bool has_unread_file;                      /* a file that was named itself could not be read, or not all of it */
     size_t module_count;                       /* of the sessions, whether they are wanted or not */
-    size_t understood_count;                   /* with failures, or with the report of a compile that went well */
+    size_t understood_count;                   /* with failures, reports of memory, or tries that were given up */
     const struct snapshot_session **explained; /* those that failures were joined with */
     size_t explained_count, explained_capacity;
     struct around_input **given; /* allocator snapshots among the paths: first of all of the logs' failures */

@@ -177,6 +177,14 @@ def test_the_command_line_says_what_the_verdict_says(t):
         equal(verdict["cause"], "fragmentation" if reason else None)
 
 
+def test_a_retry_that_worked_is_no_failure(t):
+    """it is told as that, without the list of what was looked for"""
+    path = t.write("retried.log", b"OOM during Conv: Allocation on device\nretrying\nRetry successful for Conv\n")
+    done = t.run("explain", path)
+    equal((done.returncode, done.stderr), (0, ""))
+    assert "tried and given up" in done.stdout, done.stdout
+
+
 def test_a_note_is_said_once(t):
     """with the verdict, not with the figures of the text again"""
     path = t.write(
