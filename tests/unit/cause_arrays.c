@@ -292,7 +292,7 @@ START_TEST(weights_that_are_read_narrow)
                                        "j = s32[64] parameter(2) \"ids\" !arg c = bf16[64,64] %s !temp "
                                        "a = bf16[64,64] dot(x, c) lhs={1} rhs={0} \"jit(f)/dot_general\" !temp "
                                        "b = f32[64,64] %s \"jit(f)/op\" !out ROOT t = (f32[64,64]) tuple(b) }";
-    /* what reads them; what else does; the last two: rows are looked up, by a lookup that casts and by one that does not */
+    /* what reads them; what else does; the last two look rows up, one of them casts */
     static const struct {
         const char *first, *also;
         bool is_said;

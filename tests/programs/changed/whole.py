@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is whole at every moment, and need not be: what a scan reads or stacks, members of an ensemble, gradients of each
-example and of a table. The changes are those that a verdict advises, which `memviewd whatif` has no name for."""
+"""What is whole at every moment, and need not be: what a scan reads or stacks, members of an ensemble, gradients of
+each example and of a table. The changes are those that a verdict advises, which `memviewd whatif` has no name for."""
 import jax
 import jax.numpy as jnp
 
@@ -38,7 +38,7 @@ def outputs(steps=400, side=1024, is_inside=False):
     return Built(simulate, (f32(side, side),), ROLES)
 
 
-@changed("whole-members", "an ensemble trains by vmap over its members", {"apart": ("advice=members", {"is_apart": True})})
+@changed("whole-members", "an ensemble trains by vmap", {"apart": ("advice=members", {"is_apart": True})})
 def members(count=16, rows=8192, width=512, depth=6, is_apart=False):
     def train(models, x, y):
         def loss(p):
@@ -78,7 +78,7 @@ def examples(rows=128, length=64, width=1024, depth=4, is_in_parts=False):
         else:
             total = summed(x, y)
         return [w - 1e-3 * g / rows for w, g in zip(params, total, strict=True)]
-    return Built(private_step, ([f32(width, width) for _ in range(depth)], f32(rows, length, width), f32(rows, length, width)),
+    return Built(private_step, ([f32(width, width)] * depth, f32(rows, length, width), f32(rows, length, width)),
                  ROLES, donate=(0,))
 
 
