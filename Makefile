@@ -189,9 +189,11 @@ $(B)/unit/%: $(B)/tests/unit/%.o $(B)/core.a
 $(B)/core.a: $(core_obj)
 	$(Q)rm -f $@ && ar rcsT $@ $^
 
-# What compiles: server/compile and what it needs of the server.
-compile_obj := $(filter $(B)/server/compile/% $(B)/server/base/% $(B)/server/files/remote/% $(B)/server/files/files.o $(B)/server/files/files_joined.o $(B)/server/gather/dump_beside.o $(B)/server/files/names.o $(B)/server/files/beneath.o $(B)/server/files/opener.o $(B)/server/sandbox/%,$(server_obj))
-$(B)/confirm/drive: $(B)/tests/confirm/drive.o $(compile_obj) $(core_obj)
+# Of the server the drive is linked with server/compile and what that needs.
+$(B)/server.a: $(server_obj)
+	$(Q)rm -f $@ && ar rcsT $@ $^
+
+$(B)/confirm/drive: $(B)/tests/confirm/drive.o $(B)/server.a $(B)/core.a
 	@mkdir -p $(@D)
 	@echo "  LINK  $@"
 	$(Q)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
