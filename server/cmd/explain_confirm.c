@@ -94,13 +94,13 @@ static const struct explain_confirm_answer *answer_ask(const struct options *opt
 static size_t each_ask(const struct options *options, const struct verdict_parts *parts, const cJSON *advice,
                        struct explain_confirm *confirm)
 {
-    size_t count = 0, confirmed_count = 0;
+    size_t count = 0, judged_count = 0, confirmed_count = 0;
     char *module = module_name(parts->entry);
     const cJSON *item;
     cJSON_ArrayForEach(item, advice)
     {
         const char *change = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(item, "change"));
-        if (count == EXPLAIN_CONFIRM_MAX || atomic_load(interrupts_flag()))
+        if (judged_count == EXPLAIN_CONFIRM_MAX || count == EXPLAIN_CONFIRM_ALL_MAX || atomic_load(interrupts_flag()))
             break;
         if (!change)
             continue;
@@ -110,6 +110,8 @@ static size_t each_ask(const struct options *options, const struct verdict_parts
         if (answer) {
             confirm->compiled[count++] = answer->compiled;
             confirmed_count += answer->is_confirmed;
+            /* a change that no edit makes takes no place from those that the compiler can judge */
+            judged_count += answer->compiled.total_bytes >= 0 || !confirm->module;
         } else if (!confirm->is_full_told) {
             log_line("--confirm: %d changes were compiled; no further ones are", EXPLAIN_CONFIRM_ALL_MAX);
             confirm->is_full_told = true;

@@ -9,8 +9,8 @@
 #include "server/compile/confirm.h"
 #include "server/store/verdict_parts.h"
 
-/* Changes that are compiled for one verdict, and by one process: a compile takes seconds, of a large program minutes.
- * */
+/* Changes that the compiler judges for one verdict, and is asked about by one process: a compile takes seconds, of a
+ * large program minutes. */
 enum { EXPLAIN_CONFIRM_MAX = 3, EXPLAIN_CONFIRM_ALL_MAX = 9 };
 
 /* What was compiled already, for all verdicts of a process: several failures of a program are advised the same. Zeroed
@@ -22,7 +22,7 @@ struct explain_confirm {
     struct confirm_result first; /* whose unchanged program compiled */
     bool is_full_told;
     bool has_unconfirmed; /* of a verdict changes were asked about, and none is confirmed: exit status 1 */
-    struct verdict_compiled compiled[EXPLAIN_CONFIRM_MAX]; /* of the last verdict; texts are of `answers` */
+    struct verdict_compiled compiled[EXPLAIN_CONFIRM_ALL_MAX]; /* of the last verdict; texts are of `answers` */
 };
 
 /* Makes the verdict once to see what it advises, asks the compiler what it was not asked yet, and puts its answers into
