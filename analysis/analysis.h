@@ -56,8 +56,11 @@ const char *analysis_kind_name(enum analysis_kind kind);
  * files, a damaged one, or a checkpoint. */
 bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err);
 /* The same of a file that was given alone: of a pickle that is no allocator snapshot it reports what is there
- * instead. */
+ * instead, and of a file of a kind that is known and not read (compressed otherwise, a database, …) what to open. */
 bool analysis_identify_whole(const struct source *source, enum analysis_kind *kind, struct err *err);
+/* What a file is that is not read, by the ending of its name, and what to open instead ("is compressed by xz, …");
+ * `stem_length`: of the name without that ending. NULL: its name has none. Static. */
+const char *analysis_foreign_name(const char *name, size_t *stem_length);
 
 /* ---- What a file holds ----------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include "model/memory_profile/finding.h"
 #include "model/memory_profile/naming.h"
 #include "model/memory_profile/notes.h"
+#include "read/foreign.h"
 #include "read/kind.h"
 #include "read/torch/torch_form.h"
 #include "read/torch/torch_trace.h"
@@ -149,13 +150,20 @@ static void pickle_fill(struct job *job, const void *in, void *out, struct err *
 bool analysis_identify_whole(const struct source *source, enum analysis_kind *kind, struct err *err)
 {
     struct job job;
-    if (!analysis_identify(source, kind, NULL, err) || *kind != ANALYSIS_KIND_PICKLE)
-        return !err_is_set(err);
+    if (!analysis_identify(source, kind, NULL, err))
+        return false;
+    const char *foreign = *kind == ANALYSIS_KIND_UNKNOWN ? foreign_of_bytes(source) : NULL;
+    if (foreign != NULL)
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET, "%s", foreign);
+    if (foreign != NULL || *kind != ANALYSIS_KIND_PICKLE)
+        return foreign == NULL;
     if (!job_run(&job, source, PICKLE_LIMIT_BYTES, pickle_fill, NULL, kind, err))
         return false;
     arena_free(&job.arena);
     return true;
 }
+
+const char *analysis_foreign_name(const char *name, size_t *stem_length) { return foreign_of_name(name, stem_length); }
 
 void analysis_trace_fill(struct job *job, const void *in, void *to, struct err *err)
 {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/files/names.h"
 
+#include "analysis/analysis.h"
+#include "server/base/memory.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of `name` without `ending`, or 0 when it does not end so or is nothing else. */
@@ -110,9 +114,21 @@ bool names_claims_kind(const char *name)
     return names_claims_profile(name) || is_pickle(name) || without(name, without_gzip(name), ".pt.trace.json");
 }
 
+/* Archives are left out: in a folder lie those of other things, too. */
+static bool is_foreign(const char *name)
+{
+    size_t length = 0;
+    char *stem = analysis_foreign_name(name, &length) ? memory_format("%.*s", (int)length, name) : NULL;
+    enum names_kind kind = stem && !names_is_archive(stem) ? names_kind_of(stem) : NAMES_OTHER;
+    free(stem);
+    return kind != NAMES_OTHER && kind != NAMES_PROFILE && kind != NAMES_FOREIGN;
+}
+
 enum names_kind names_kind_of(const char *name)
 {
     size_t length = without_gzip(name);
+    if (is_foreign(name))
+        return NAMES_FOREIGN;
     if (without(name, length, ".xplane.pb"))
         return NAMES_TRACE;
     if (without(name, length, ".hlo_proto.pb"))
@@ -224,7 +240,8 @@ const char *names_word(const char *name)
     case NAMES_LOG: return "log";
     case NAMES_PROFILE: return "profile";
     case NAMES_DUMP_SIBLING:
-    case NAMES_OTHER: break;
+    case NAMES_OTHER:
+    case NAMES_FOREIGN: break;
     }
     if (names_is_module_text(name))
         return "hlo";

@@ -20,6 +20,7 @@ enum names_kind {
     NAMES_ERROR_TEXT,   /* error.txt */
     NAMES_LOG,          /* NAME.log, NAME.txt: shown when it tells of a lack of memory */
     NAMES_PROFILE,      /* NAME.prof, NAME.pb… and others that may be: the bytes decide */
+    NAMES_FOREIGN,      /* any of these, packed as none is read ("job.log.xz"): told as that */
 };
 
 enum names_kind names_kind_of(const char *name);

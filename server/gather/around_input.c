@@ -39,6 +39,18 @@ static enum analysis_kind kind_of_bytes(const char *path)
     return kind;
 }
 
+/* Of a kind that is known and not read: the scanner tells what it is. */
+static bool is_foreign(const char *path)
+{
+    struct err err = ERR_INIT;
+    enum analysis_kind kind;
+    const struct files_place place = {.root = path, .path = ""};
+    struct file *file = files_open(&place, &err);
+    bool is = file && !analysis_identify_whole(files_source(file), &kind, &err) && err.code == ERR_unsupported;
+    files_close(file);
+    return is;
+}
+
 /* A text that the compiler dumped: the scanner takes it for a program, whatever it is named. */
 static bool is_program_text(const char *path)
 {
@@ -70,5 +82,6 @@ void around_input_look(const char *path, struct around_input *input)
         input->kind = kind_of_bytes(path);
     bool is_of_no_kind = input->kind == ANALYSIS_KIND_EMPTY || input->kind == ANALYSIS_KIND_UNKNOWN;
     input->is_log = input->kind == ANALYSIS_KIND_TEXT ? input->place != PATH_KIND_FILE || !is_program_text(path)
-                                                      : is_of_no_kind && !is_named_otherwise(path);
+                                                      : is_of_no_kind && !is_named_otherwise(path) &&
+                                                            !(input->kind == ANALYSIS_KIND_UNKNOWN && is_foreign(path));
 }

@@ -102,6 +102,13 @@ static struct contents contents_of(struct sessions_builder *builder, const struc
     return contents;
 }
 
+/* One of those that contents_of counts as inputs. */
+static bool is_input(enum names_kind kind)
+{
+    return kind == NAMES_TRACE || kind == NAMES_HLO || kind == NAMES_ASSIGNMENT || kind == NAMES_XPROF_CACHE ||
+           kind == NAMES_PROFILE;
+}
+
 /* The name of a session that is not a run. */
 static const char *folder_name(struct sessions_builder *builder, const struct contents *contents)
 {
@@ -111,7 +118,7 @@ static const char *folder_name(struct sessions_builder *builder, const struct co
         return text_of(builder, folder->path, strlen(folder->path));
     for (size_t at = 0; at < folder->file_count && inputs == 1 && contents->module_count == 0; at++) {
         const char *name = folder->files[at].name;
-        if (sessions_place_is_lone(builder) || !is_text(kind_of(builder, &folder->files[at])))
+        if (sessions_place_is_lone(builder) || is_input(kind_of(builder, &folder->files[at])))
             return text_of(builder, name, names_title_length(name));
     }
     const char *name = last_component(builder->root_path);

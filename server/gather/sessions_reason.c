@@ -3,6 +3,8 @@
 
 #include "server/gather/sessions_place.h"
 
+#include "analysis/analysis.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -34,5 +36,7 @@ struct err sessions_reason(const struct sessions_builder *builder, const struct 
         return why(ERR_truncated, "is empty: nothing was written to it");
     if (names_claims_profile(file->name) && is_looked_into && !file->is_as_named)
         return why(ERR_unsupported, "is not a profile: neither gzip nor profile.proto");
-    return (struct err)ERR_INIT;
+    size_t stem_length;
+    const char *foreign = file->kind == NAMES_FOREIGN ? analysis_foreign_name(file->name, &stem_length) : NULL;
+    return foreign ? why(ERR_unsupported, foreign) : (struct err)ERR_INIT;
 }

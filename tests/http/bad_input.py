@@ -2,8 +2,11 @@
 """Inputs that are cut, broken, empty, of another kind, or meant to hurt: each gets an answer or an error
 that names file, place and reason, and the rest still works."""
 
+import bz2
 import gzip
 import json
+import lzma
+import marshal
 import os
 import random
 import struct
@@ -139,6 +142,40 @@ def test_the_wrong_kind_named_by_the_user_is_said(t):
     daemon = t.serve(path, write_run(t, "good", TRACE))
     problems = daemon.get_json("/api/v1/sessions")["not_read"]
     equal([(row["file"], row["code"]) for row in problems], [("notes.bin", "unsupported")])
+
+
+def test_a_file_that_is_known_and_not_read_is_named_as_what_it_is(t):
+    """with what to open instead, alone and in a folder, where it is not told as absent"""
+    log = b"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+    kinds = (
+        ("job.log.xz", lzma.compress(log), "compressed by xz"),
+        ("job.log.bz2", bz2.compress(log), "compressed by bzip2"),
+        ("job.log.zst", b"\x28\xb5\x2f\xfd" + bytes(40), "compressed by Zstandard"),
+        ("job.log.lz4", b"\x04\x22\x4d\x18" + bytes(40), "compressed by LZ4"),
+        ("job.tar.7z", b"7z\xbc\xaf\x27\x1c" + bytes(40), "7z archive"),
+        ("job.rar", b"Rar!\x1a\x07\x01" + bytes(40), "RAR archive"),
+        ("report.sqlite", b"SQLite format 3\0" + bytes(84), "SQLite database"),
+        ("weights.h5", b"\x89HDF\r\n\x1a\n" + bytes(40), "HDF5 file"),
+        (
+            "events.out.tfevents.1",
+            struct.pack("<QI", 24, 7) + b"\x09" + bytes(8) + b"\x1a\x0dbrain.Event:2",
+            "TensorBoard",
+        ),
+        ("step.prof", marshal.dumps({("a.py", 1, "f"): (1, 1, 0.0, 0.0, {})}), "cProfile"),
+    )
+    for name, data, words in kinds:
+        path = t.write("each/" + name, data)
+        for command in ("explain", "summary"):
+            done = t.run(command, path)
+            equal(done.returncode, 2, (command, name, done.stdout, done.stderr))
+            assert words in done.stderr and name in done.stderr, (command, name, done.stderr)
+    t.write("folder/job.log.xz", kinds[0][1])
+    t.write("folder/other.tar.xz", kinds[0][1])
+    daemon = serve_with_a_good_one(t)
+    problems = [row for row in daemon.get_json("/api/v1/sessions")["not_read"] if row["file"].startswith("folder/")]
+    equal([row["file"] for row in problems], ["folder/job.log.xz"])
+    assert "compressed by xz" in problems[0]["reason"], problems
+    check_the_good_one(daemon)
 
 
 def test_gzip_that_is_cut_or_broken(t):
