@@ -115,6 +115,7 @@ static bool is_without_backward(const struct oom_failure *failure)
     case OOM_ACTIVITY_generation:
     case OOM_ACTIVITY_inference:
     case OOM_ACTIVITY_graph_reserve:
+    case OOM_ACTIVITY_evaluation:
     case OOM_ACTIVITY_profile_run: return true;
     default: return false;
     }
@@ -210,6 +211,8 @@ static const struct doing *doing_of(const struct oom_failure *failure)
                                                OOM_FAMILY_other,     OOM_FAMILY_ascend,     OOM_FAMILY_neuron,
                                                OOM_FAMILY_gaudi,     OOM_FAMILY_process};
     bool is_of_family = failure->family == OOM_FAMILY_metal && oom_is_form(failure, "command");
+    if (oom_is_form(failure, "slots"))
+        return NULL; /* a cache that is used up, and no memory that was refused */
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         is_of_family |= failure->family == families[i];
     for (size_t i = 0; is_of_family && i < sizeof(doings) / sizeof(doings[0]); i++)

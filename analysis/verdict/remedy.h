@@ -32,6 +32,7 @@ bool remedy_of_cause(const struct advice *advice, struct verdict_advice *item);
 bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *item);
 bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *item);
+bool remedy_evaluation(const struct advice *advice, struct verdict_advice *item);
 bool remedy_offload(const struct advice *advice, struct verdict_advice *item);
 bool remedy_xpu_pieces(const struct advice *advice, struct verdict_advice *item);
 bool remedy_loader(const struct advice *advice, struct verdict_advice *item);

@@ -161,6 +161,19 @@ bool remedy_xpu_pieces(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
+/* Gradients first, unless the frames show that none are kept. */
+bool remedy_evaluation(const struct advice *advice, struct verdict_advice *item)
+{
+    bool is_off = advice->facts->failure->has_no_gradients;
+    item->title = is_off ? "Evaluate with a smaller batch, and move results off the GPU after each"
+                         : "Evaluate without gradients, and with a smaller batch";
+    item->call = is_off ? "per_device_eval_batch_size=1, eval_accumulation_steps=1  # of Trainer; else "
+                          "outputs.append(model(x).cpu())"
+                        : "with torch.no_grad(): …  # or torch.inference_mode(); in Hugging Face's Trainer: "
+                          "per_device_eval_batch_size=1, eval_accumulation_steps=1";
+    return true;
+}
+
 /* What the program does already did not help. */
 bool remedy_offload(const struct advice *advice, struct verdict_advice *item)
 {

@@ -65,8 +65,8 @@ static bool is_limited(const struct oom_failure *failure)
     const struct oom_figure *allowed = oom_figure(failure, OOM_capacity_bytes),
                             *needed = oom_figure(failure, OOM_needed_bytes),
                             *free_figure = oom_figure(failure, OOM_free_bytes);
-    if (oom_is_limit_of_buffer(failure))
-        return true;
+    if (oom_is_limit_of_buffer(failure) || (failure->family == OOM_FAMILY_torch_mps && allowed != NULL))
+        return true; /* on Metal PyTorch stops at a part of what Metal recommends */
     if (allowed == NULL || needed == NULL)
         return false;
     if (failure->family == OOM_FAMILY_torch_gpu)

@@ -168,14 +168,15 @@ static int of_both(const struct around *around, const struct row *rows, size_t c
     return before == 0 || (behind > 0 && behind < before) ? behind : before;
 }
 
-/* What lines [from, to) say that it was doing: the least activity with a word in them. */
+/* What lines [from, to) say that it was doing. */
 struct around_doing {
     enum oom_activity activity;
     const struct lines *lines;
     size_t at; /* where the word stands */
 };
 
-static struct around_doing doing_of(const struct lines *lines, size_t from, size_t to)
+/* The least activity with a word in them. */
+static struct around_doing doing_least(const struct lines *lines, size_t from, size_t to)
 {
     struct around_doing doing = {OOM_ACTIVITY_not_known, lines, 0};
     for (size_t i = 0; i < COUNT(activity_words); i++) {
@@ -183,6 +184,22 @@ static struct around_doing doing_of(const struct lines *lines, size_t from, size
         const char *word = doing.activity == OOM_ACTIVITY_not_known || row->value < (int)doing.activity
                                ? found_within(lines, from, to, row->word)
                                : NULL;
+        if (word != NULL)
+            doing = (struct around_doing){(enum oom_activity)row->value, lines, (size_t)(word - lines->bytes)};
+    }
+    return doing;
+}
+
+/* Models make logits of full width, and some a loss, whoever calls them: a frame before that evaluates or generates
+ * tells that nothing is trained. */
+static struct around_doing doing_of(const struct lines *lines, size_t from, size_t to)
+{
+    struct around_doing doing = doing_least(lines, from, to);
+    size_t before = doing.at;
+    for (size_t i = 0; i < COUNT(activity_words) && doing.activity == OOM_ACTIVITY_loss; i++) {
+        const struct row *row = &activity_words[i];
+        bool is_caller = row->value == OOM_ACTIVITY_evaluation || row->value == OOM_ACTIVITY_generation;
+        const char *word = is_caller && before > from ? found_within(lines, from, before, row->word) : NULL;
         if (word != NULL)
             doing = (struct around_doing){(enum oom_activity)row->value, lines, (size_t)(word - lines->bytes)};
     }
@@ -304,6 +321,17 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
 /* Do the lines tell of a program that loads data beside its work? */
 static bool has_loader(const struct lines *lines) { return first_of(lines, ROOM, loaders, COUNT(loaders)) != NULL; }
 
+/* Do its frames show that gradients are off, as a decorator or as what the loops of Trainer and Lightning do? */
+static bool has_no_gradients(const struct lines *lines)
+{
+    static const char *const words[] = {"no_grad()",       "inference_mode(",    "decorate_context",
+                                        "prediction_step", "evaluation_loop.py", "validation_step"};
+    bool has = false;
+    for (size_t i = 0; i < COUNT(words) && !has; i++)
+        has = found(lines, ROOM, words[i]) != NULL;
+    return has;
+}
+
 /* ---- taken back ---- */
 
 static bool is_tried(const struct oom_failure *failure)
@@ -418,6 +446,7 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
         failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);
         failure->has_offload = found(&around->before, ROOM, "enable_model_cpu_offload(") != NULL;
+        failure->has_no_gradients = has_no_gradients(&around->before);
         failure->has_loss = first_of(&around->before, ROOM, losses, COUNT(losses)) != NULL;
     }
     return !err_is_set(err);

@@ -185,8 +185,11 @@ static void figures_lend(struct oom_failure *to, const struct oom_failure *from)
     const struct oom_figure *told = &from->figures[OOM_needed_bytes];
     if (is_layer && told->is_known && (!needed->is_known || (needed->half_unit > told->half_unit)))
         *needed = *told;
-    if (to->activity == OOM_ACTIVITY_not_known)
+    bool is_of_cache = is_layer && is_form(from, "cache") && from->activity < to->activity;
+    if (to->activity == OOM_ACTIVITY_not_known || is_of_cache) {
         to->activity = from->activity;
+        to->activity_line = from->activity_line;
+    }
     if (to->program == OOM_PROGRAM_not_known || (from->program != OOM_PROGRAM_not_known && from->program < to->program))
         to->program = from->program;
 }

@@ -89,6 +89,7 @@ struct oom_failure {
     enum oom_activity activity;     /* what it was doing, of the same */
     struct oom_words activity_line; /* the line that says so; text NULL: the sentence itself does */
     bool has_checkpoint;            /* activations were computed again already */
+    bool has_no_gradients;          /* a frame before it turned them off */
     bool has_loss;                  /* a line before it makes a loss, or calls backward() of one */
     bool has_loader;                /* the lines around it tell of a program in Python or of one that loads data */
     bool has_offload;               /* a line before it moves parts of the model to the host already */

@@ -366,7 +366,8 @@ static bool is_in_source(const struct oom_text *text, size_t at)
     if (ends_with(code, " = "))
         return true;
     if (!ends_with(code, "(") || memmem(code.data, code.length, "rror: ", 6) != NULL ||
-        memmem(code.data, code.length, "` value: ", 9) != NULL) /* what Rust could not unwrap */
+        memmem(code.data, code.length, "panicked at", 11) != NULL || /* Rust prints a value as source code names it */
+        memmem(code.data, code.length, "` value: ", 9) != NULL)
         return false;
     code.length--;
     return (!ends_with(code, "Error") && !ends_with(code, "Exception")) ||
