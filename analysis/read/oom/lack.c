@@ -92,13 +92,13 @@ static bool scarce_take(const struct oom_text *text, size_t *at)
     if (!any_take(text, &end, scarce, COUNT(scarce)))
         return false;
     for (size_t i = 0; i <= MOST_MIDDLE; i++) {
+        if (end < text->length && (text->bytes[end] == '_' || text->bytes[end] == '-'))
+            end++;
         size_t noun = end;
         if (any_take(text, &noun, nouns, COUNT(nouns)) && is_end(text, noun)) {
             *at = noun;
             return true;
         }
-        if (end < text->length && (text->bytes[end] == '_' || text->bytes[end] == '-'))
-            end++;
         if (!any_take(text, &end, middles, COUNT(middles)))
             return false;
     }
