@@ -76,6 +76,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     includes(await text(page, 'h1'), 'of 3 sessions is over');
     includes(await text(page, 'h1'), 'leak: 1 call site grows over 9 profiles: anotherfunc memprof.py:19');
     equal(await text(page, 'td.h-share'), '213 %');
+    /* As high as its own style says, whatever else stands in the page. */
+    truth((await page.locator('td.h-share .share-bar').first().boundingBox()).height >= 11, 'the bar is a line');
     await page.locator('h1 a').first().click();
     await page.waitForURL(/session=/);
     await idle(page);
