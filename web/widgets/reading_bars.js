@@ -5,6 +5,7 @@
 import { get } from '../lib/api.js';
 import { el, fill } from '../lib/dom.js';
 import { visible } from '../lib/format.js';
+import { createPolling } from '../lib/polling.js';
 
 const ASK_EVERY_MS = 500;
 
@@ -21,27 +22,19 @@ const bar = ({ file, text, read_bytes, size_bytes }) =>
 export function createReadingBars(session) {
   const node = el('ul', { class: 'reading-bars', 'aria-live': 'off' });
   const controller = new AbortController();
-  let timer = 0;
-  async function ask() {
-    try {
-      const { readings } = await get(
-        'readings',
-        { session },
-        { signal: controller.signal, isQuiet: true, isPassing: true },
-      );
-      if (readings.length && !controller.signal.aborted) fill(node, ...readings.map(bar));
-    } catch {
-      clearInterval(timer);
-    }
-  }
+  const polling = createPolling(async () => {
+    const { readings } = await get(
+      'readings',
+      { session },
+      { signal: controller.signal, isQuiet: true, isPassing: true },
+    );
+    if (readings.length && !controller.signal.aborted) fill(node, ...readings.map(bar));
+  }, ASK_EVERY_MS);
   return {
     node,
-    begin() {
-      timer = setInterval(ask, ASK_EVERY_MS);
-      ask();
-    },
+    begin: polling.begin,
     end() {
-      clearInterval(timer);
+      polling.end();
       controller.abort();
     },
   };

@@ -95,6 +95,9 @@ export function run({ test, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  /* How much is read already is asked for only where it takes long, which the machine decides. */
+  const opening = (proxy) => proxy.all().filter((url) => !url.includes('/api/v1/readings?'));
+
   for (const [tool, kind] of [
     ['memory_viewer', 'dump'],
     ['memory_profile', 'trace'],
@@ -106,7 +109,7 @@ export function run({ test, equal, truth, daemon, open }) {
       const { sessions } = await (await fetch(`${base}api/v1/sessions`)).json();
       const proxy = await startProxy(base);
       const page = await open(`${proxy.url}?tool=${tool}&session=${sessions.find((each) => each.kind === kind).id}`);
-      const asked = proxy.all();
+      const asked = opening(proxy);
       truth(asked.length <= 6, asked.join('\n'));
       await page.finish();
       proxy.close();
@@ -116,7 +119,7 @@ export function run({ test, equal, truth, daemon, open }) {
     test(`without a session, /${query} opens in six requests`, async () => {
       const proxy = await startProxy(await daemon('--demo'));
       const page = await open(proxy.url + query);
-      const asked = proxy.all();
+      const asked = opening(proxy);
       truth(asked.length <= 6, asked.join('\n'));
       await page.finish();
       proxy.close();
