@@ -13,8 +13,8 @@ import { token } from '../lib/theme.js';
 import { createBrush } from './brush.js';
 import { createChart } from './chart.js';
 import { bindSliderKeys } from './curve_keys.js';
-import { paintCapacityLabel, paintCapacityLine, paintOver, splitAt, topWith } from './curve_capacity.js';
-import { byteLabels, byteSplits, increment, multiples, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
+import { paintCapacityLine, paintMarksAndCapacity, paintOver, splitAt, topWith } from './curve_capacity.js';
+import { byteLabels, byteSplits, increment, multiples, STEP_INCREMENTS } from './curve_marks.js';
 import {
   columnsOf,
   createPlot,
@@ -414,10 +414,10 @@ function paintCurve(context, data, width, height) {
     }
   }
   paintOver(u, data, 1);
-  if (data.stripes) paintStripeNames(u, data, 1);
+  const names = data.stripes ? paintStripeNames(u, data, 1) : [];
   paintPredicted(u, data, 1);
   paintCapacityLine(u, data, 1);
-  paintCapacityLabel(u, data, 1, paintMarks(u, data, 1));
+  paintMarksAndCapacity(u, data, 1, names);
 }
 
 /* Words of what the lines mean. */

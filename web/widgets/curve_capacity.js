@@ -3,7 +3,8 @@
  * rises above it. Far above the data it is a label at the edge, so that the data stay legible. */
 
 import { token } from '../lib/theme.js';
-import { PEAK_ROOM_PX, topOf } from './curve_marks.js';
+import { paintMarks, PEAK_ROOM_PX, topOf } from './curve_marks.js';
+import { placeLabels } from './labels.js';
 import { fillBelow, stepped } from './picture_lines.js';
 
 const FAR = 1.5;
@@ -40,12 +41,20 @@ export function splitAt(u, capacity, below, above) {
   return gradient;
 }
 
-const meets = (a, b, room) =>
-  b && a.x < b.x + b.wide + room && b.x < a.x + a.wide + room && a.y > b.y - b.high && b.y > a.y - a.high;
-
-/* First place that meets no other label. */
-function free(places, taken, ratio) {
-  return places.find((place) => !taken.some((other) => meets(place, other, 8 * ratio))) ?? places[0];
+/* Pure: where the words of a limit stand, {x, y: their middle}, or null: at an end of its line, above it or below it.
+ * y: of the line, null: it is far above; firm: boxes that they may not lie on; soft: marks that they keep off where
+ * there is room. */
+export function placeLimit({ left, top, width, height }, y, wide, ratio, firm = [], soft = []) {
+  const high = LABEL_PX * ratio;
+  const within = { left, right: left + width, top, bottom: top + height };
+  const rows = y == null ? [top + high / 2] : [y - 3 * ratio - high / 2, y + 2 * ratio + high / 2];
+  const isIn = (row) => row - high / 2 >= top && row + high / 2 <= within.bottom;
+  const places = [within.right - wide - 4 * ratio, left + 4 * ratio].flatMap((x) =>
+    rows.filter(isIn).map((row) => ({ x, y: row })),
+  );
+  const label = { places, width: wide, height: high };
+  const [beside] = placeLabels([{ ...label, isStill: true }], within, [...firm, ...soft]);
+  return beside ?? placeLabels([label], within, firm)[0];
 }
 
 /* What rises above the capacity, as a hatched area; the hatch shows on every colour. u: in the pixels of its canvas. */
@@ -85,38 +94,38 @@ export function paintCapacityLine(u, data, ratio) {
   ctx.fillRect(bbox.left, y - (LINE_PX * ratio) / 2, bbox.width, LINE_PX * ratio);
 }
 
-/* Its label; taken: boxes of labels {x, y (bottom), wide, high} that stand already. */
-export function paintCapacityLabel(u, data, ratio, taken) {
-  const { capacity } = data;
-  if (!capacity) return;
+/* Words at {x, y: their middle} that other lines may pass behind. */
+function paintWords(ctx, text, { x, y }, ratio) {
+  ctx.textBaseline = 'middle';
+  ctx.textAlign = 'left';
+  ctx.lineJoin = 'round';
+  ctx.lineWidth = 3 * ratio;
+  ctx.strokeStyle = token('panel');
+  ctx.strokeText(text, x, y);
+  ctx.fillStyle = token('text');
+  ctx.fillText(text, x, y);
+}
+
+/* Words of a limit {bytes, text}; isLine: its line is in view, else it is above. Out: their box, if there is room. */
+export function paintLimitWords(u, { bytes, text }, isLine, ratio, firm = [], soft = []) {
   const { ctx, bbox } = u;
-  const isLine = isInRange(data);
-  const text = isLine ? capacity.text : `${capacity.text} ↑`;
-  const right = bbox.left + bbox.width;
-  const high = LABEL_PX * ratio;
   ctx.save();
   ctx.setLineDash([]);
   ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
-  ctx.textBaseline = 'bottom';
-  ctx.textAlign = 'left';
-  const wide = ctx.measureText(text).width;
-  const ends = [right - wide - 4 * ratio, bbox.left + 4 * ratio];
-  let places = ends.map((x) => ({ x, y: bbox.top + high, wide, high }));
-  if (isLine) {
-    const y = Math.round(u.valToPos(capacity.bytes, 'y', true));
-    const rows = [y - 3 * ratio, y + high + 2 * ratio].filter(
-      (row) => row - high >= bbox.top && row <= bbox.top + bbox.height,
-    );
-    places = ends.flatMap((x) => rows.map((row) => ({ x, y: row, wide, high })));
-  }
-  const place = free(places, taken, ratio);
-  if (place) {
-    ctx.lineJoin = 'round';
-    ctx.lineWidth = 3 * ratio;
-    ctx.strokeStyle = token('panel');
-    ctx.strokeText(text, place.x, place.y);
-    ctx.fillStyle = token('text');
-    ctx.fillText(text, place.x, place.y);
-  }
+  const words = isLine ? text : `${text} ↑`;
+  const wide = ctx.measureText(words).width;
+  const y = isLine ? Math.round(u.valToPos(bytes, 'y', true)) : null;
+  const place = placeLimit(bbox, y, wide, ratio, firm, soft);
+  if (place) paintWords(ctx, words, place, ratio);
   ctx.restore();
+  return place ? [{ ...place, width: wide, height: LABEL_PX * ratio }] : [];
+}
+
+/* Its label; firm, soft: as of placeLimit(). */
+export const paintCapacityLabel = (u, data, ratio, firm, soft) =>
+  data.capacity ? paintLimitWords(u, data.capacity, isInRange(data), ratio, firm, soft) : [];
+
+/* The marks and the capacity's label, none on another; names: boxes of words that stand already. */
+export function paintMarksAndCapacity(u, data, ratio, names = []) {
+  paintMarks(u, data, ratio, (firm, soft) => paintCapacityLabel(u, data, ratio, [...names, ...firm], soft));
 }

@@ -3,6 +3,7 @@
 
 import { byteStep, bytes, bytesIn, count, unitName, unitOf } from '../lib/format.js';
 import { token } from '../lib/theme.js';
+import { meet } from './labels.js';
 
 const PEAK_PX = 10;
 const LOCAL_PX = 8;
@@ -10,6 +11,8 @@ const BESIDE_PX = 13; // clear of the flag of the moment
 export const PEAK_ROOM_PX = 30;
 const MAX_WHOLE = 4096;
 export const LABEL_HALF_PX = 7;
+const LABEL_HIGH_PX = 16;
+const LABEL_APART_PX = 8;
 
 /* 1, 2, 5, 10, 20, 50, … */
 export function oneTwoFive(from, to) {
@@ -114,8 +117,19 @@ export function clearOfLine(label, heights, top, ratio) {
   return y - high >= top ? { ...label, y } : label;
 }
 
-/* The peak filled, with its label on the side that has room; local peaks hollow and small. Out: boxes of labels. */
-export function paintMarks(u, data, ratio) {
+/* Boxes of labels.js: of words whose foot is at y, with room beside them, and of a triangle that points to [x, y]. */
+const boxOfWords = ({ x, y, wide }, ratio) => ({
+  x: x - LABEL_APART_PX * ratio,
+  y: y - (LABEL_HIGH_PX * ratio) / 2,
+  width: wide + 2 * LABEL_APART_PX * ratio,
+  height: LABEL_HIGH_PX * ratio,
+});
+const boxOfTriangle = ([x, y], size) => ({ x: x - size / 2, y: y - size / 2, width: size, height: size });
+
+/* The peak filled, with its label on the side that has room; local peaks hollow and small. others(firm, soft): boxes of
+ * words that stand beside them, which may lie on none of `firm`; a local peak below them is left out. Out: boxes of
+ * labels. */
+export function paintMarks(u, data, ratio, others = () => []) {
   const { ctx } = u;
   const at = (step, value) => [u.valToPos(step + 0.5, 'x', true), u.valToPos(value, 'y', true) - 2 * ratio];
   const isShown = data.peak && data.peak.step >= data.from && data.peak.step <= data.to;
@@ -152,10 +166,15 @@ export function paintMarks(u, data, ratio) {
   }
   ctx.strokeStyle = token('text2');
   ctx.lineWidth = ratio;
-  for (const place of localMarks(data, ratio, at, peak, label)) {
-    triangle(ctx, ...place, LOCAL_PX * ratio);
+  const places = localMarks(data, ratio, at, peak, label);
+  const boxes = places.map((place) => boxOfTriangle(place, LOCAL_PX * ratio));
+  const firm = [...(peak ? [boxOfTriangle(peak, PEAK_PX * ratio)] : []), ...(label ? [boxOfWords(label, ratio)] : [])];
+  const words = others(firm, boxes);
+  for (const [place, point] of places.entries()) {
+    if (words.some((box) => meet(box, boxes[place]))) continue;
+    triangle(ctx, ...point, LOCAL_PX * ratio);
     ctx.stroke();
   }
   ctx.restore();
-  return label ? [{ ...label, high: 16 * ratio }] : [];
+  return label ? [{ ...label, high: LABEL_HIGH_PX * ratio }] : [];
 }

@@ -4,11 +4,11 @@
 import { count } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
-import { byteLabels, byteSplits, LABEL_HALF_PX, paintMarks, STEP_INCREMENTS } from './curve_marks.js';
+import { byteLabels, byteSplits, LABEL_HALF_PX, STEP_INCREMENTS } from './curve_marks.js';
 import { fillBelow, stepped, trace } from './picture_lines.js';
 import { taken } from './spread.js';
 import { paintStripeNames, paintStripes } from './stripes.js';
-import { paintCapacityLabel, paintCapacityLine, paintOver, splitAt, topWith } from './curve_capacity.js';
+import { paintCapacityLine, paintMarksAndCapacity, paintOver, splitAt, topWith } from './curve_capacity.js';
 
 /* Plots that stand one above the other begin and end at the same x. */
 export const LEFT_PX = 72;
@@ -137,10 +137,10 @@ export const createPlot = (host, get, hooks) =>
     },
     paint(u, ratio) {
       paintOver(inPixels(u), get(), ratio);
-      if (get().stripes) paintStripeNames(inPixels(u), get(), ratio);
+      const names = get().stripes ? paintStripeNames(inPixels(u), get(), ratio) : [];
       paintPredicted(inPixels(u), get(), ratio);
       paintCapacityLine(u, get(), ratio);
-      paintCapacityLabel(u, get(), ratio, paintMarks(u, get(), ratio));
+      paintMarksAndCapacity(u, get(), ratio, names);
     },
     hooks,
     columns: columnsOf(get()),

@@ -18,10 +18,10 @@ import {
   paintFound,
   paintLimit,
   paintMapOver,
-  paintPeak,
   paintRectangles,
   paintStep,
 } from './map_paint.js';
+import { paintPeak, paintStillWords } from './map_words.js';
 
 const NEAR_PX = 4;
 const MIN_HIGH_PX = 8; // a drag that is flatter selects steps alone
@@ -44,6 +44,7 @@ export function createMap(actions) {
     colouring: colouring('category', [], 1),
     how: 'category',
     bands: [],
+    names: [],
     view: { from: 0, to: 1, low: 0, high: 1 },
     place: { moment: null, peak: null, window: null, offsets: null, marks: { a: null, b: null } },
     drag: null, // what is being selected
@@ -116,9 +117,13 @@ export function createMap(actions) {
       if (next.pin !== lit.pin || next.group !== lit.group) setBase({ lit: next });
       else if (next.hover !== lit.hover) setOver({ lit: next });
     },
-    /* {bytes: an offset, text, isOver}, or null: where the device's memory ends. */
+    /* {bytes: an offset, text, short: where that is too long, isOver}, or null: where the device's memory ends. */
     setLimit: (limit) => setBase({ limit }),
-    setPlace: (next) => setOver({ place: { ...state.place, ...next } }),
+    setPlace(next) {
+      const place = { ...state.place, ...next };
+      if (place.peak === state.place.peak) setOver({ place });
+      else setBase({ place }); /* its mark moves the words of the capacity */
+    },
     showStep: (step) => step === state.step || setOver({ step }),
     itemOf(id) {
       const at = state.columns.atOfId.get(id);
@@ -163,9 +168,12 @@ function paintMap(context, state) {
   state.bands = bandsOf(answer.indefinite, plot.bandHeight, plot.ratio);
   paintAxes(context, plot);
   const found = clearOf(state);
-  state.drawnCount = paintRectangles(context, { ...state, found }, plot);
+  const { drawn, names } = paintRectangles(context, { ...state, found }, plot);
+  state.drawnCount = drawn;
+  state.names = names;
   if (state.bands.length) paintBands(context, state.bands, state.colouring, plot, found);
   if (state.limit) paintLimit(context, plot, state.limit);
+  paintStillWords(context, plot, { ...state, peak: state.place.peak });
   paintFound(
     context,
     matches.map((item) => boxOfItem(plot, state.bands, item)),
@@ -174,7 +182,7 @@ function paintMap(context, state) {
 
 /* For paintMapOver(). */
 function overlayOf(state) {
-  const { place, drag, step, lit, bands } = state;
+  const { place, drag, step, limit, names, lit, bands } = state;
   const plot = state.plot();
   const box = (item) => item && boxOfItem(plot, bands, item);
   return {
@@ -182,6 +190,8 @@ function overlayOf(state) {
     selected: drag ?? (place.window && place),
     isDragged: drag != null,
     step,
+    limit,
+    names,
     hovered: lit.hover?.id !== lit.pin?.id ? box(lit.hover) : null,
     pinned: box(lit.pin),
     group: lit.group.length > MAX_OUTLINED ? [] : lit.group.map(box).filter(Boolean),
@@ -202,10 +212,11 @@ function mapDrawing(state, size) {
       const { peak, moment } = state.place;
       const bands = bandsOf(state.answer.indefinite, plot.bandHeight, of.ratio);
       paintAxes(context, plot);
-      paintRectangles(context, { ...state, found: null }, plot);
+      const { names } = paintRectangles(context, { ...state, found: null }, plot);
       if (bands.length) paintBands(context, bands, state.colouring, plot);
       if (state.limit) paintLimit(context, plot, state.limit);
-      if (peak != null) paintPeak(context, plot, peak);
+      paintStillWords(context, plot, { ...state, peak, names });
+      paintPeak(context, plot, { ...state, peak, names });
       if (moment != null) paintStep(context, plot, moment, 'accent');
     },
     legend: usedClasses(state).map((look) => ({ word: look.word, colour: look.fill() })),

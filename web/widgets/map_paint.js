@@ -8,6 +8,7 @@ import { paintOutlines } from './canvas.js';
 import { byteLabels, byteSplits, increment, multiples, STEP_INCREMENTS } from './curve_marks.js';
 import { LEFT_PX, RIGHT_PX } from './curve_plot.js';
 import { cutOf } from './map_layout.js';
+import { paintPeak, paintWords } from './map_words.js';
 import { secondTone } from './tones.js';
 
 const AXIS_PX = 22;
@@ -73,7 +74,7 @@ export function boxOfItem(plot, bands, item) {
   return boxOf(plot, item.from, item.to, item.low_bytes, item.high_bytes);
 }
 
-/* A figure that has no room is left out: its first digits would read as another. */
+/* A figure that has no room is left out: its first digits would read as another. Out: the box of the words. */
 function label(context, box, item, ink) {
   const size = bytes(item.bytes);
   context.save();
@@ -89,14 +90,17 @@ function label(context, box, item, ink) {
   if (wide <= box.width - 10) context.fillText(size, box.x + 5, y);
   const beside = isOneLine ? wide + 8 : 0;
   const letters = Math.floor((box.width - 10 - beside) / 7.3);
+  const words = cutMiddle(visible(item.name), Math.max(3, letters));
   context.font = `12px ${token('mono')}`;
-  if (!isOneLine || letters >= 8)
-    context.fillText(
-      cutMiddle(visible(item.name), Math.max(3, letters)),
-      box.x + 5 + beside,
-      isOneLine ? y : box.y + 17,
-    );
+  if (!isOneLine || letters >= 8) context.fillText(words, box.x + 5 + beside, isOneLine ? y : box.y + 17);
+  const wideOfAll = Math.min(box.width - 8, beside + context.measureText(words).width);
   context.restore();
+  return {
+    x: box.x + 4,
+    y: isOneLine ? box.y + box.height / 2 : box.y + 16,
+    width: wideOfAll,
+    height: isOneLine ? 14 : 30,
+  };
 }
 
 /* Two cuts in the upper edge of what stands for several buffers. */
@@ -108,11 +112,12 @@ function notch(context, box) {
 
 /* map: {columns, slots (class of each rectangle), seconds (has it the second tone?), colouring, found: Set of ids, or
    null};
- * what was not found, or is not pinned, is faded. Out: how many were drawn. */
+ * what was not found, or is not pinned, is faded. Out: {drawn: how many, names: boxes of the words on them}. */
 export function paintRectangles(context, map, plot) {
   const { columns, slots, seconds, colouring, found } = map;
   const { view, ratio } = plot;
   const groups = colouring.classes.flatMap(() => [[], []]);
+  const names = [];
   let drawn = 0;
   for (let at = 0; at < columns.length; at++) {
     if (columns.from[at] >= view.to || columns.to[at] <= view.from) continue;
@@ -155,12 +160,12 @@ export function paintRectangles(context, map, plot) {
       const box = list[i + 1];
       if (found && !found.has(item.id)) continue;
       if (item.id != null && box.width >= LABEL_WIDE_PX && box.height >= LABEL_HIGH_PX)
-        label(context, box, item, ink());
+        names.push(label(context, box, item, ink()));
     }
   }
   context.fillStyle = token('panel');
   for (let i = 1; i < merged.length; i += 2) notch(context, merged[i]);
-  return drawn;
+  return { drawn, names };
 }
 
 export function paintBands(context, bands, colouring, { left, width, bandHeight }, found = null) {
@@ -211,13 +216,12 @@ export function paintAxes(context, plot) {
     context.fillText(count(step), Math.min(left + width - half, x), top + height + 6);
   }
   context.textAlign = 'left';
-  if (view.low > 0) context.fillText(`offsets from ${bytes(view.low)}`, left + 4, top + 2);
 }
 
-/* The capacity as offsets have it, and what lies above it: all that is in view, where the capacity is below.
- * capacity: {bytes, text, isOver}. */
-export function paintLimit(context, plot, { bytes: limit, text, isOver }) {
-  const { left, top, width, height } = plot;
+/* The capacity as offsets have it, and what lies above it: all that is in view, where the capacity is below. Its words:
+ * map_words.js. capacity: {bytes, isOver}. */
+export function paintLimit(context, plot, { bytes: limit, isOver }) {
+  const { left, top, width } = plot;
   const cut = cutOf(plot, limit);
   if (cut && isOver) {
     context.save();
@@ -232,11 +236,6 @@ export function paintLimit(context, plot, { bytes: limit, text, isOver }) {
   const at = top + cut.height;
   context.fillStyle = token('text');
   context.fillRect(left, at - 1, width, 2);
-  context.font = `600 13px ${token('sans')}`;
-  context.textBaseline = 'bottom';
-  context.textAlign = 'right';
-  paintWords(context, text, left + width - 4, at - top > 20 ? at - 3 : Math.min(top + height, at + 18));
-  context.textAlign = 'left';
 }
 
 /* Frames around what a search found; a small box has no room for one. */
@@ -249,15 +248,6 @@ export function paintFound(context, boxes) {
 }
 
 /* ---- what lies on a map and moves ---------------------------------------------- */
-
-/* Words with an edge of panel around them, on whatever lies below. */
-function paintWords(context, text, x, y) {
-  context.lineWidth = 3;
-  context.strokeStyle = token('panel');
-  context.strokeText(text, x, y);
-  context.fillStyle = token('text');
-  context.fillText(text, x, y);
-}
 
 /* A line down the middle of a step; false where that is out of view. */
 export function paintStep(context, plot, step, colour) {
@@ -300,26 +290,6 @@ function paintWindow(context, plot, { window: [first, last], offsets }, isDragge
   paintWords(context, text, from, box.y - plot.top > 18 ? box.y - 3 : box.y + 17);
 }
 
-export function paintPeak(context, plot, peak) {
-  const { left, right, top, view } = plot;
-  const x = plot.x(peak + 0.5);
-  if (x < left || x > right) return;
-  context.fillStyle = token('text');
-  context.beginPath();
-  context.moveTo(x - 5, top);
-  context.lineTo(x + 5, top);
-  context.lineTo(x, top + 9);
-  context.closePath();
-  context.fill();
-  context.font = `600 12px ${token('sans')}`;
-  context.textBaseline = 'top';
-  const isRight = x + 44 < right;
-  context.textAlign = isRight ? 'left' : 'right';
-  /* Below "offsets from …", where that stands. */
-  paintWords(context, 'peak', x + (isRight ? 8 : -8), view.low > 0 && x < left + 160 ? top + 16 : top);
-  context.textAlign = 'left';
-}
-
 /* A marked moment, with its letter at the foot. */
 function paintFlag(context, plot, letter, step) {
   if (!paintStep(context, plot, step, 'accent')) return;
@@ -336,10 +306,10 @@ function paintFlag(context, plot, letter, step) {
 export function paintMapOver(
   context,
   plot,
-  { selected, isDragged, step, peak, moment, marks, hovered, pinned, group },
+  { selected, isDragged, step, limit, names, peak, moment, marks, hovered, pinned, group },
 ) {
   if (selected) paintWindow(context, plot, selected, isDragged);
-  if (peak != null) paintPeak(context, plot, peak);
+  paintPeak(context, plot, { limit, peak, names });
   if (step != null) paintStep(context, plot, step, 'text2');
   if (moment != null) paintStep(context, plot, moment, 'accent');
   if (hovered) paintOutlines(context, [hovered], false);

@@ -33,22 +33,27 @@ export function fillBelow(context, points, floor, fill) {
   context.fill();
 }
 
-/* A limit across a plot of uPlot, with its words at the right below it, or at the left above it. */
-export function paintLimit(u, { bytes, text }, ratio, isLeft = false) {
+/* A limit across a plot of uPlot. Out: its height, or null: it is out of view. */
+export function paintLimitLine(u, bytes, ratio) {
   const { ctx, bbox } = u;
   const y = Math.round(u.valToPos(bytes, 'y', true));
-  if (!(y >= bbox.top && y <= bbox.top + bbox.height)) return;
-  ctx.save();
+  if (!(y >= bbox.top && y <= bbox.top + bbox.height)) return null;
   ctx.fillStyle = token('text');
   ctx.fillRect(bbox.left, y - ratio, bbox.width, 2 * ratio);
-  ctx.font = `600 ${(isLeft ? 12 : 13) * ratio}px ${token('sans')}`;
-  ctx.textAlign = isLeft ? 'left' : 'right';
-  ctx.textBaseline = isLeft ? 'bottom' : 'top';
-  ctx.fillText(
-    text,
-    isLeft ? bbox.left + 4 * ratio : bbox.left + bbox.width - 4 * ratio,
-    isLeft ? y - 3 * ratio : y + 4 * ratio,
-  );
+  return y;
+}
+
+/* The same with its words at the left above it. */
+export function paintLimit(u, { bytes, text }, ratio) {
+  const { ctx, bbox } = u;
+  ctx.save();
+  const y = paintLimitLine(u, bytes, ratio);
+  if (y != null) {
+    ctx.font = `600 ${12 * ratio}px ${token('sans')}`;
+    ctx.textAlign = 'left';
+    ctx.textBaseline = 'bottom';
+    ctx.fillText(text, bbox.left + 4 * ratio, y - 3 * ratio);
+  }
   ctx.restore();
 }
 

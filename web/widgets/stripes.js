@@ -148,10 +148,10 @@ function fillPoints(ctx, points) {
   ctx.closePath();
 }
 
-/* Size, name and source of a buffer, as far as there is room. */
+/* Size, name and source of a buffer, as far as there is room. Out: their box, or null. */
 function paintLabel(ctx, { x, y, width, height }, band, ratio, spans) {
   const { item } = band;
-  if (!item || width < LABEL_WIDE_PX * ratio || height < LABEL_HIGH_PX * ratio) return;
+  if (!item || width < LABEL_WIDE_PX * ratio || height < LABEL_HIGH_PX * ratio) return null;
   const size = bytes(item.bytes);
   ctx.fillStyle = inkOf(band);
   ctx.textBaseline = 'middle';
@@ -159,18 +159,17 @@ function paintLabel(ctx, { x, y, width, height }, band, ratio, spans) {
   ctx.font = `600 ${12 * ratio}px ${token('sans')}`;
   const wide = ctx.measureText(size).width;
   const middle = y + height / 2;
-  if (wide > width - 10 * ratio) return;
-  ctx.fillText(size, x + 5 * ratio, middle);
+  if (wide > width - 10 * ratio) return null;
+  const box = { x: x + 5 * ratio, y: middle, width: wide, height: LABEL_HIGH_PX * ratio };
+  ctx.fillText(size, box.x, middle);
   const letters = Math.floor((width - wide - 22 * ratio) / (LETTER_PX * ratio));
-  if (letters < 8) return;
+  if (letters < 8) return box;
   const source = item.source ? `  ${baseName(item.source)}` : '';
   const name = visible(item.name);
   ctx.font = `${12 * ratio}px ${token('mono')}`;
-  ctx.fillText(
-    name.length + source.length <= letters ? name + source : cutAround(name, letters, spans.get(name)),
-    x + 13 * ratio + wide,
-    middle,
-  );
+  const words = name.length + source.length <= letters ? name + source : cutAround(name, letters, spans.get(name));
+  ctx.fillText(words, x + 13 * ratio + wide, middle);
+  return { ...box, width: wide + 8 * ratio + ctx.measureText(words).width };
 }
 
 /* Pure: does it keep its colour? lit: ids that are pinned, or null; isPart: only what a filter chose has a stripe. */
@@ -214,7 +213,8 @@ export function besideLine(room, line, highPx) {
   return isAbove ? { ...room, height: line - room.y } : { ...room, y: line, height: bottom - line };
 }
 
-/* Their names, over what was painted on them: within the plot, where an axis that is broken hides the foot of some. */
+/* Their names, over what was painted on them: within the plot, where an axis that is broken hides the foot of some.
+ * Out: their boxes, as of labels.js. */
 export function paintStripeNames(u, data, ratio) {
   const { ctx, bbox } = u;
   const whole = scaleOf(u, data);
@@ -229,11 +229,12 @@ export function paintStripeNames(u, data, ratio) {
     named.map(({ item }) => visible(item.name)),
     0,
   );
-  for (const band of named) {
+  const boxes = named.map((band) => {
     const { room } = outline(scale, data, band, LABEL_HIGH_PX * ratio);
-    if (room) paintLabel(ctx, besideLine(room, line, LABEL_HIGH_PX * ratio), band, ratio, spans);
-  }
+    return room && paintLabel(ctx, besideLine(room, line, LABEL_HIGH_PX * ratio), band, ratio, spans);
+  });
   ctx.restore();
+  return boxes.filter(Boolean);
 }
 
 /* What lies between the stripes and a line above them, gap: {first, low, high, words} of `data`, or none: named once

@@ -101,10 +101,10 @@ export function createTimeLines({ sentence, onHover, onLeave, onPick }) {
     rightPx = RIGHT_PX + NAME_AWAY_PX + Math.max(0, ...names.map((name) => context.measureText(name).width));
     const plot = { ...data, extent, size, x, y, right: size.width - rightPx };
     paintAxes(context, plot);
-    const words = paintLimits(context, plot);
+    const limits = paintLimits(context, plot);
     data.lines.forEach((line, at) => paintLine(context, line, lineStyle(at), plot));
     data.lines.forEach((line) => paintMarks(context, line, plot));
-    paintLabels(context, [...words, ...namesOf(context, data.lines, names, plot)], plot);
+    paintLabels(context, [...limits.words, ...namesOf(context, data.lines, names, plot)], plot, limits.lines);
   }
   function paintOver(context) {
     if (hover < 0) return;
@@ -213,17 +213,27 @@ function shareStep(most, room) {
 }
 
 /* A solid line each. Out: their words, on the left, for lines have their names on the right; what is out of view is
- * named at the top. */
+ * named at the top; and the boxes of the lines, which no words may cross. */
 function paintLimits(context, { limits, extent, y, right, isShare }) {
   context.font = LIMIT_FONT();
   context.fillStyle = token('text');
-  return limits.map(({ value, of }) => {
-    const isIn = value <= extent.most;
-    const at = isIn ? Math.round(y(value)) : TOP_PX + 2;
-    const words = `capacity ${of ? `of ${of} ` : ''}${isShare ? percent(value, 100) : bytes(value)}${isIn ? '' : ' ↑'}`;
-    if (isIn) context.fillRect(LEFT_PX, at - 1, right - LEFT_PX, 2);
-    return { words, font: LIMIT_FONT, x: LEFT_PX + 4, y: at - 9, width: context.measureText(words).width };
-  });
+  const lines = [];
+  /* The higher first, so that what has to give way gives way upwards. */
+  const words = [...limits]
+    .sort((a, b) => b.value - a.value)
+    .map(({ value, of }) => {
+      const isIn = value <= extent.most;
+      const at = isIn ? Math.round(y(value)) : TOP_PX + 2;
+      const size = isShare ? percent(value, 100) : bytes(value);
+      const said = `capacity ${of ? `of ${of} ` : ''}${size}${isIn ? '' : ' ↑'}`;
+      if (isIn) {
+        context.fillRect(LEFT_PX, at - 1, right - LEFT_PX, 2);
+        lines.push({ x: LEFT_PX, y: at, width: right - LEFT_PX, height: 2 });
+      }
+      const width = context.measureText(isIn ? `${said} ↓` : said).width;
+      return { words: said, font: LIMIT_FONT, isLimit: isIn, x: LEFT_PX + 4, y: at - 9, width };
+    });
+  return { words, lines };
 }
 
 function paintLine(context, { at, values, isOver }, { fill, dash }, { x, y }) {
@@ -263,23 +273,26 @@ function namesOf(context, lines, names, { x, y }) {
     .filter(Boolean);
 }
 
-/* Beside no other; what has no room is left out: the legend has the names, too. */
-function paintLabels(context, labels, { size }) {
+/* Beside no other, and across no line of a limit; what has no room is left out: the legend has the names, too. The
+ * words of a limit that do not stand on its line say that it is below. */
+function paintLabels(context, labels, { size }, lines) {
   const within = { left: LEFT_PX, right: size.width, top: 0, bottom: size.height - BOTTOM_PX };
   const places = placeLabels(
     labels.map((label) => ({ ...label, height: NAME_APART_PX })),
     within,
+    lines,
   );
   context.textBaseline = 'middle';
   context.textAlign = 'left';
   context.lineWidth = 4;
   context.strokeStyle = token('panel');
   context.fillStyle = token('text');
-  labels.forEach(({ words, font }, at) => {
+  labels.forEach(({ words, font, isLimit, y }, at) => {
     if (!places[at]) return;
+    const said = isLimit && places[at].y < y - 1 ? `${words} ↓` : words;
     context.font = font();
-    context.strokeText(words, places[at].x, places[at].y);
-    context.fillText(words, places[at].x, places[at].y);
+    context.strokeText(said, places[at].x, places[at].y);
+    context.fillText(said, places[at].x, places[at].y);
   });
 }
 

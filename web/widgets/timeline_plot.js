@@ -10,8 +10,9 @@
 import { bytes } from '../lib/format.js';
 import { token } from '../lib/theme.js';
 import { makePlot, X_AXIS_PX } from './chart.js';
+import { paintLimitWords } from './curve_capacity.js';
 import { paintMarks } from './curve_marks.js';
-import { paintLimit, stepped, trace } from './picture_lines.js';
+import { paintLimitLine, stepped, trace } from './picture_lines.js';
 import { paintGapName, paintStripeNames, paintStripes } from './stripes.js';
 import { byteTickLabels, byteTicks, columnsOf, TIME_INCREMENTS, timeLabels } from './timeline_axis.js';
 import { paleTone } from './tones.js';
@@ -112,10 +113,12 @@ function paintBreak(u, ratio) {
   ctx.restore();
 }
 
-/* Requests that failed: a line each, and beside the last one in view what was asked for. */
+/* Requests that failed: a line each, and beside the last one in view what was asked for. Out: the box of these
+ * words. */
 function paintFailures(u, { failures, range: [from, to] }, ratio) {
   const { ctx, bbox } = u;
   const shown = failures.filter(({ time }) => time >= from && time <= to);
+  const boxes = [];
   ctx.save();
   ctx.strokeStyle = ctx.fillStyle = token('over');
   ctx.font = `600 ${13 * ratio}px ${token('sans')}`;
@@ -135,6 +138,9 @@ function paintFailures(u, { failures, range: [from, to] }, ratio) {
     const words = ctx.measureText(both).width > 0.8 * bbox.width ? asked : both;
     const isLeft = x + 6 * ratio + ctx.measureText(words).width > bbox.left + bbox.width;
     const place = [words, x + (isLeft ? -6 : 6) * ratio, bbox.top + HANDLE_PX * ratio];
+    const width = ctx.measureText(words).width;
+    const middle = place[2] + (LINE_PX * ratio) / 2;
+    boxes.push({ x: place[1] - (isLeft ? width : 0), y: middle, width, height: LINE_PX * ratio });
     ctx.textAlign = isLeft ? 'right' : 'left';
     ctx.setLineDash([]);
     ctx.save();
@@ -146,6 +152,7 @@ function paintFailures(u, { failures, range: [from, to] }, ratio) {
     ctx.fillText(...place);
   });
   ctx.restore();
+  return boxes;
 }
 
 /* What would be held after changes: dashed, over all that is. */
@@ -178,13 +185,17 @@ function failureWords({ bytes: asked, deviceFree, free }) {
   return [`failed: ${bytes(asked)}`, parts.length ? `free: ${parts.join(' + ')}` : ''];
 }
 
+/* Words of what failed stand first, then the peak's, those of the capacity and of what lies above the stripes. */
 function paintOver(u, data, ratio) {
   if (data.low > 0) paintBreak(u, ratio);
-  if (data.capacity) paintLimit(u, data.capacity, ratio);
-  if (data.view) paintStripeNames(inPixels(u), data.view, ratio);
+  const isLine = data.capacity != null && paintLimitLine(u, data.capacity.bytes, ratio) != null;
+  const names = data.view ? paintStripeNames(inPixels(u), data.view, ratio) : [];
   if (data.predicted) paintPredicted(inPixels(u), data, ratio);
-  if (data.failures?.length) paintFailures(u, data, ratio);
+  if (data.failures?.length) names.push(...paintFailures(u, data, ratio));
   const [from, to] = data.range;
-  const taken = data.peak ? paintMarks(u, { ...data, from, to, capacity: null }, ratio) : [];
+  const limitWords = (firm, soft) =>
+    isLine ? paintLimitWords(u, data.capacity, true, ratio, [...names, ...firm], soft) : [];
+  const taken = data.peak ? paintMarks(u, { ...data, from, to, capacity: null }, ratio, limitWords) : [];
+  if (!data.peak) limitWords([], []);
   if (data.view) paintGapName(inPixels(u), data.view, taken, ratio);
 }

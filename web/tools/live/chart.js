@@ -59,7 +59,7 @@ export function createLiveChart() {
       ],
       paint: (u, ratio) =>
         extent.capacity != null &&
-        paintLimit(u, { bytes: extent.capacity, text: `capacity ${bytes(extent.capacity)}` }, ratio, true),
+        paintLimit(u, { bytes: extent.capacity, text: `capacity ${bytes(extent.capacity)}` }, ratio),
       hooks: {},
       columns: columns(line.samples),
     });

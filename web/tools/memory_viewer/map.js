@@ -451,10 +451,12 @@ export function createMapPanel(page, actions) {
 function limitOf({ space, capacity }) {
   if (!capacity || !space) return null;
   const { indefinite_bytes: whole } = space;
-  const less = whole > 0 ? ` less ${bytes(whole)} for the whole program` : '';
+  const less = whole > 0 ? ` less ${bytes(whole)}` : '';
+  const text = capacityLabel(space, capacity);
   return {
     bytes: capacity.bytes - whole,
-    text: `${capacityLabel(space, capacity)}${less}`,
+    text: `${text}${less}${less && ' for the whole program'}`,
+    short: `${text}${less}`,
     isOver: space.fit.word === 'over',
   };
 }

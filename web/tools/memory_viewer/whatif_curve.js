@@ -27,7 +27,7 @@ const createPlot = (host, get, hooks) =>
     ],
     paint(u, ratio) {
       paintCapacityLine(u, get(), ratio);
-      paintCapacityLabel(u, get(), ratio, []);
+      paintCapacityLabel(u, get(), ratio);
     },
     hooks,
     columns: get().columns,
