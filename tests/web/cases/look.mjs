@@ -234,6 +234,20 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     await page.finish();
   });
 
+  for (const width of [1440, 1024])
+    test(`at ${width} pixels what the total is made of opens by hand, too`, async () => {
+      const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width, height: 900 });
+      const high = () => page.locator('.facts-line').evaluate((node) => node.getBoundingClientRect().height);
+      const folded = await high();
+      equal(await page.locator('.made-of:visible').count(), 0);
+      await page.locator('.unfold').click();
+      equal(await page.locator('.made-of:visible').count(), 2);
+      truth((await high()) > folded, 'the figures have no line of their own');
+      await page.locator('.unfold').click();
+      equal(await page.locator('.made-of:visible').count(), 0);
+      await page.finish();
+    });
+
   for (const size of [
     { width: 1440, height: 900 },
     { width: 1280, height: 720 },

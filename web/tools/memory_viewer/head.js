@@ -102,7 +102,7 @@ export function createHead(chooser, onWhatif) {
   const title = el('h1', { class: 'answer' });
   const aside = el('div', { class: 'answer-aside' });
   const more = el('div', { class: 'facts-line' }, group, texts, parts, lost, capacityLine);
-  /* On a phone the figures behind the answer open by hand, so that the first chart is in view. */
+  /* The figures behind the answer open by hand, so that the first chart is in view. */
   const unfold = el(
     'button',
     { type: 'button', class: 'text-button unfold', 'aria-expanded': 'false', on: { click: () => setOpen(!isOpen) } },
