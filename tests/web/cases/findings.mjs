@@ -44,6 +44,16 @@ export function run({ test, equal, includes, truth, daemon, open, fixtures, root
         ['acts', '2.9 KiB', '0 B', '0 B'],
       ],
     );
+    /* All of it is there without a scroll to the side, beside the picture, below it and on a phone. */
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 900 });
+      await idle(page);
+      const [inner, outer] = await page
+        .locator('.panel-holes .grid-scroll')
+        .evaluate((node) => [node.scrollWidth, node.clientWidth]);
+      truth(inner <= outer, `${inner} px in ${outer} at ${width}`);
+    }
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.locator('.holes-grid button').first().click();
     await page.waitForURL(/pin=e:4/);
     includes(await text(page, '#details'), 'log');

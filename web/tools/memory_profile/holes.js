@@ -73,22 +73,22 @@ export function createHoles({ trace, url, onPickBlock }, createReader) {
   });
   panel.body.append(answer, table);
   panel.node.hidden = true;
-  const number = (...content) => el('td', { class: 'is-number' }, content);
+  const number = (className, ...content) => el('td', { class: `is-number ${className}` }, content);
   const rowOf = (pin) =>
     el(
       'tr',
       {},
       el(
         'td',
-        {},
+        { class: 'hole-op' },
         button('text-button', () => onPickBlock(pin), whatOf(pin)),
       ),
-      number(figure(pin.size_bytes)),
-      el('td', {}, say.pinAge(pin)),
-      number(pin.step == null ? '–' : String(pin.step)),
-      number(figure(pin.hole_before_bytes)),
-      number(figure(pin.hole_after_bytes)),
-      el('td', { class: 'mono' }, pin.address),
+      number('hole-size', figure(pin.size_bytes)),
+      el('td', { class: 'hole-age' }, say.pinAge(pin)),
+      number('hole-step', pin.step == null ? '–' : String(pin.step)),
+      number('hole-before', figure(pin.hole_before_bytes)),
+      number('hole-behind', figure(pin.hole_after_bytes)),
+      el('td', { class: 'mono hole-address' }, pin.address),
     );
   const draw = (found) => {
     data = found;
