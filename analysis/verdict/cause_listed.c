@@ -9,7 +9,13 @@
 #include <string.h>
 
 /* A program that takes no more than this fits any device that is empty. */
-enum { SMALL_PROGRAM_BYTES = 256 << 20, FEWEST_TOKENS = 256, LEAST_VOCABULARY = 16000 };
+enum { SMALL_PROGRAM_BYTES = 256 << 20, FEWEST_TOKENS = 256, LEAST_VOCABULARY = 16000, LISTED_PARTS = 64 };
+
+/* A text may state any number. */
+static int64_t buffer_bytes(const struct oom_buffer *buffer)
+{
+    return buffer->size.value <= INT64_MAX ? (int64_t)buffer->size.value : INT64_MAX;
+}
 
 static bool of_small_program(const struct verdict_facts *facts)
 {
@@ -78,7 +84,7 @@ static bool of_stack(const struct verdict_facts *facts, const struct oom_group *
     int64_t total = facts_figure(facts, OOM_total_bytes), results = facts_figure(facts, OOM_output_bytes);
     if (!facts->is_xla || group->count != 1 || !oom_has_assignment(facts->failure) || buffer->op_name.text.data == NULL)
         return false;
-    int64_t bytes = (int64_t)buffer->size.value;
+    int64_t bytes = buffer_bytes(buffer);
     const struct str op_name = buffer->op_name.text;
     if (bytes <= total / 2 || results <= total / 2 || !str_contains(op_name, STR("while/body/")) ||
         !str_equal(str_last_part(op_name), STR("dynamic_update_slice")))
@@ -102,9 +108,11 @@ struct sides {
 static struct sides sides_of(struct str shape)
 {
     struct sides sides = {0, 0, 0};
+    if (shape.length == 0)
+        return sides;
     uint64_t side = 0;
     size_t digits = 0;
-    const char *at = shape.length > 0 ? memchr(shape.data, '[', shape.length) : NULL, *end = shape.data + shape.length;
+    const char *at = memchr(shape.data, '[', shape.length), *end = shape.data + shape.length;
     for (at = at != NULL ? at + 1 : end; at < end; at++)
         if (*at >= '0' && *at <= '9' && digits++ < 9) {
             side = side * 10 + (uint64_t)(*at - '0');
@@ -161,7 +169,7 @@ static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
             !is_of_attention(buffer->op_name.text, buffer->shape.text))
             continue;
         first = first == NULL ? buffer : first;
-        bytes = sum_add(bytes, (int64_t)buffer->size.value);
+        bytes = sum_add(bytes, buffer_bytes(buffer));
         count++;
     }
     if (first == NULL || bytes <= listed_bytes / 2)
@@ -225,9 +233,10 @@ static bool of_logits(const struct verdict_facts *facts, int64_t listed_bytes)
     int64_t bytes = 0;
     unsigned long long count = 0;
     for (size_t i = 0; facts->is_xla && i < list->count; i++)
-        if (list->items[i].size.is_known && is_of_logits(facts->failure, &list->items[i])) {
+        if (list->items[i].size.is_known && buffer_bytes(&list->items[i]) > listed_bytes / LISTED_PARTS &&
+            is_of_logits(facts->failure, &list->items[i])) {
             first = first == NULL ? &list->items[i] : first;
-            bytes = sum_add(bytes, (int64_t)list->items[i].size.value);
+            bytes = sum_add(bytes, buffer_bytes(&list->items[i]));
             count++;
         }
     if (first == NULL || bytes <= listed_bytes / 2)
@@ -269,20 +278,20 @@ void cause_listed_make(const struct verdict_facts *facts)
     int64_t needed = facts_figure(facts, OOM_needed_bytes), listed = 0;
     const struct oom_buffers *list = &facts->failure->lists[OOM_ALLOCATIONS];
     for (size_t i = 0; i < list->count; i++)
-        listed = sum_add(listed, (int64_t)list->items[i].size.value);
+        listed = sum_add(listed, buffer_bytes(&list->items[i]));
     if (of_small_program(facts) || of_scores(facts, listed) || of_logits(facts, listed) || of_stack(facts, &group))
         return;
     if (facts->parts->failure->cause == OOM_CAUSE_TOO_LARGE)
         cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, needed, VERDICT_EXACT,
                   facts_sentence(facts, &facts->parts->failure->cause_text));
     else if (oom_is_form(facts->failure, "allocation_exceeds") ||
-             (group.count == 1 && needed > 0 && (int64_t)group.buffer->size.value > needed / 2))
-        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? (int64_t)group.buffer->size.value : needed,
-                  VERDICT_EXACT, cause_said(facts));
-    else if (group.count == 1 && needed < 0 && (int64_t)group.buffer->size.value > listed / 2 && list->count > 1)
-        cause_set(facts, VERDICT_CAUSE_UNKNOWN, (int64_t)group.buffer->size.value, VERDICT_EXACT,
+             (group.count == 1 && needed > 0 && buffer_bytes(group.buffer) > needed / 2))
+        cause_set(facts, VERDICT_CAUSE_ONE_BUFFER, group.count > 0 ? buffer_bytes(group.buffer) : needed, VERDICT_EXACT,
+                  cause_said(facts));
+    else if (group.count == 1 && needed < 0 && buffer_bytes(group.buffer) > listed / 2 && list->count > 1)
+        cause_set(facts, VERDICT_CAUSE_UNKNOWN, buffer_bytes(group.buffer), VERDICT_EXACT,
                   arena_format(facts->arena, "%s uses %s of the %s that the text lists.",
-                               buffer_words(facts, group.buffer), facts_size(facts, (int64_t)group.buffer->size.value),
+                               buffer_words(facts, group.buffer), facts_size(facts, buffer_bytes(group.buffer)),
                                facts_size(facts, listed)));
     else if (!of_assignment(facts) && (!facts->is_xla || group.count > 0 || !unplanned_cause(facts)))
         cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT,

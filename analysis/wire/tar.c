@@ -28,7 +28,7 @@ struct header {
 struct extension {
     char name[TAR_NAME_BYTES_MAX + 1];
     size_t name_length;
-    bool has_name, has_size, is_sparse;
+    bool has_name, has_size, is_sparse, is_damaged;
     uint64_t size_bytes;
 };
 
@@ -104,7 +104,8 @@ static void name_keep(struct extension *extension, struct str name)
     extension->has_name = true;
 }
 
-/* Lines of "LENGTH KEY=VALUE\n", the length that of the whole line. False: they are none. */
+/* Lines of "LENGTH KEY=VALUE\n", the length that of the whole line. False: one is none; what stands before it is kept.
+ */
 static bool pax_read(struct extension *extension, struct str text)
 {
     for (size_t at = 0, length = 0; at < text.length; at += length) {
@@ -119,9 +120,10 @@ static bool pax_read(struct extension *extension, struct str text)
         if (equals == NULL)
             return false;
         struct str name = {key, (size_t)(equals - key)}, value = {equals + 1, (size_t)(end - equals - 1)};
-        if (str_equal(name, STR("path")))
-            name_keep(extension, value);
-        else if (str_equal(name, STR("size")))
+        if (str_equal(name, STR("path"))) {
+            if (value.length > 0) /* an empty one takes a name back */
+                name_keep(extension, value);
+        } else if (str_equal(name, STR("size")))
             extension->has_size = str_number_read(value, MAX_SIZE - 1, &extension->size_bytes);
         else if (str_starts(name, STR("GNU.sparse.")))
             extension->is_sparse = true;
@@ -149,8 +151,8 @@ static bool extension_read(struct tar_reading *reading, char type, uint64_t size
     text[is_read ? size : 0] = '\0';
     if (is_read && type == 'L')
         name_keep(&reading->extension, (struct str){text, strlen(text)});
-    else if (is_read && type == 'x' && !pax_read(&reading->extension, (struct str){text, (size_t)size}))
-        is_read = err_set(reading->err, ERR_malformed, reading->at, "a header of the tar archive is damaged");
+    else if (is_read && type == 'x')
+        reading->extension.is_damaged = !pax_read(&reading->extension, (struct str){text, (size_t)size});
     free(text);
     return is_read;
 }
@@ -185,11 +187,19 @@ static size_t member_name(const struct tar_reading *reading, const struct header
 
 static const char *member_fault(const struct tar_reading *reading, char type)
 {
-    if (reading->extension.is_sparse || type == 'S')
-        return "is stored with holes, as sparse files are";
-    if (type == '1' || type == '2')
-        return "is a link";
-    return type == '0' || type == '\0' || type == '7' ? NULL : "is no file";
+    if (reading->extension.is_damaged)
+        return "has a damaged header";
+    if (reading->extension.is_sparse)
+        type = 'S';
+    switch (type) {
+    case '0':
+    case '\0':
+    case '7': return NULL;
+    case '1':
+    case '2': return "is a link";
+    case 'S': return "is stored with holes, as sparse files are";
+    default: return "is a device, a pipe or of an unknown kind";
+    }
 }
 
 static bool member_add(struct tar_reading *reading, const struct header *header, char type, uint64_t size)
@@ -239,14 +249,38 @@ static uint64_t size_of(const struct tar_reading *reading, const struct header *
                            : field_number(header->bytes + SIZE_AT, NUMBER_BYTES);
 }
 
+/* `size` bytes of data behind one more header. What a packed archive says of itself is no reason to inflate it. */
+static bool limits_hold(struct tar_reading *reading, uint64_t size)
+{
+    if (++reading->header_count > TAR_MAX_MEMBERS)
+        return err_set(reading->err, ERR_limit, 0, "the tar archive has more than 65,536 headers");
+    const uint64_t most = reading->limits->bytes;
+    if (reading->at > most || (size < MAX_SIZE && size > most - reading->at))
+        return err_set(reading->err, ERR_limit, 0, "the tar archive has more than %llu GiB",
+                       (unsigned long long)(most >> 30));
+    return true;
+}
+
+/* GNU's own form of a file with more than four pieces between its holes lists further ones in blocks behind its header,
+ * which its size does not count. */
+static bool pieces_skip(struct tar_reading *reading, const struct header *header)
+{
+    enum { MORE_AT = 482, MORE_IN_BLOCK_AT = 504 };
+    struct header block;
+    for (unsigned char more = header->bytes[MORE_AT]; more != 0; more = block.bytes[MORE_IN_BLOCK_AT]) {
+        reading->at += BLOCK_BYTES;
+        if (!limits_hold(reading, 0) || !bytes_read(reading, reading->at, block.bytes, BLOCK_BYTES))
+            return false;
+    }
+    return true;
+}
+
 static bool header_take(struct tar_reading *reading, const struct header *header)
 {
     const char type = (char)header->bytes[TYPE_AT];
     const uint64_t size = size_of(reading, header, type);
-    if (++reading->header_count > TAR_MAX_MEMBERS || reading->at > reading->limits->bytes)
-        return err_set(reading->err, ERR_limit, 0,
-                       "the tar archive has more than 65,536 headers, or more than %llu GiB",
-                       (unsigned long long)(reading->limits->bytes >> 30));
+    if (!limits_hold(reading, size) || (type == 'S' && !pieces_skip(reading, header)))
+        return false;
     if (size >= MAX_SIZE || (size > 0 && reading->plain->size_bytes != UINT64_MAX &&
                              size > reading->plain->size_bytes - reading->at - BLOCK_BYTES))
         return err_set(reading->err, size >= MAX_SIZE ? ERR_malformed : ERR_truncated, reading->at,
@@ -255,7 +289,7 @@ static bool header_take(struct tar_reading *reading, const struct header *header
     bool is_good = is_extension                 ? extension_read(reading, type, size)
                    : type == 'g' || type == 'K' ? true
                                                 : member_add(reading, header, type, size);
-    if (!is_extension && type != 'K')
+    if (!is_extension && type != 'K' && type != 'g')
         reading->extension = (struct extension){.name_length = 0};
     reading->at += BLOCK_BYTES + (size + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
     return is_good;

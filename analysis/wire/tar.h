@@ -18,7 +18,7 @@ enum { TAR_MAX_MEMBERS = 65536, TAR_NAME_BYTES_MAX = 4096 };
 
 struct tar_member {
     struct str name;   /* without "./" at its begin; any other bytes, cut after TAR_NAME_BYTES_MAX */
-    const char *fault; /* why its bytes are none of a file: "is a link"; NULL: they are */
+    const char *fault; /* why it cannot be read as a file: "is a link"; NULL: it can */
     uint64_t header_at, data_at, size_bytes;
 };
 

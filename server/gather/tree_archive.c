@@ -143,7 +143,9 @@ static void nothing_say(const struct analysis_members *members, const struct tre
     size_t inside_count = 0;
     for (size_t i = 0; i < members->count; i++)
         inside_count += is_inside(members->items[i].path, at->inside);
-    if (inside_count == 0)
+    if (members->count == 0)
+        err_set(err, ERR_unsupported, ERR_NO_OFFSET, "the %s holds no files", members->word);
+    else if (inside_count == 0)
         err_set(err, ERR_notfound, ERR_NO_OFFSET, "the %s of %zu file%s has none named %.*s, and no such folder",
                 members->word, members->count, members->count == 1 ? "" : "s", SHOWN, at->inside);
     else if (at->inside)

@@ -3,6 +3,7 @@
 #include "analysis.h"
 
 #include "bytes.h"
+#include "wire/tar.h"
 
 #include <zlib.h>
 
@@ -241,14 +242,83 @@ START_TEST(numbers_and_headers_that_none_writes_are_refused)
     for (size_t at = 0; at < sizeof(LINES) / sizeof(LINES[0]); at++) {
         entry_put("pax", 'x', LINES[at]);
         file_put("a.pickle", "x");
+        file_put("b.pickle", "y"); /* the member alone is lost */
         made_take(&bytes);
-        ck_refused(&bytes, ERR_malformed, "a header of the tar archive is damaged");
+        struct err err = ERR_INIT;
+        struct analysis_members *members = analysis_members_read(&bytes.source, 1, &err);
+        ck_assert_msg(members != NULL && members->count == 2, "%s", err.text);
+        ck_assert_ptr_nonnull(strstr(members->items[0].why.text, "has a damaged header"));
+        ck_member(&bytes, members, 1, "b.pickle", "y");
+        analysis_members_free(members);
+        bytes_close(&bytes);
     }
     file_put("a.pickle", "x");
     memcpy(made.bytes + made.length, "no header", 9);
     made.length += BLOCK;
     made_take(&bytes);
     ck_refused(&bytes, ERR_malformed, "the tar archive is damaged");
+}
+END_TEST
+
+/* Counts how far it was asked for. */
+static uint64_t asked_end;
+static int64_t zeros_read(void *context, uint64_t offset, void *into, size_t size)
+{
+    const struct bytes *bytes = context;
+    asked_end = offset + size > asked_end ? offset + size : asked_end;
+    memset(into, 0, size);
+    if (offset < bytes->length)
+        memcpy(into, bytes->data + offset, bytes->length - offset < size ? bytes->length - offset : size);
+    return (int64_t)size;
+}
+
+/* What an archive says of its own size is no reason to inflate that much. */
+START_TEST(a_large_size_is_refused_before_it_is_read)
+{
+    struct bytes bytes;
+    unsigned char *header = header_put("a.pickle", '0', 0);
+    memset(header + 124, 0, 12);
+    header[124] = 0x80;
+    header[124 + 4] = 0x10; /* 2^60 */
+    checksum_put(header);
+    made_take(&bytes);
+    const struct source source = {.context = &bytes, .read = zeros_read, .size_bytes = UINT64_MAX};
+    const struct tar_limits limits = {.members = 4, .bytes = UINT64_C(4) << 30};
+    struct err err = ERR_INIT;
+    asked_end = 0;
+    ck_assert_ptr_null(tar_open(&source, &limits, &err));
+    ck_assert_str_eq(err.text, "the tar archive has more than 4 GiB");
+    ck_assert_uint_le(asked_end, 2 * BLOCK);
+    bytes_close(&bytes);
+}
+END_TEST
+
+/* GNU's list of pieces goes on in blocks behind the header, which no size counts. */
+START_TEST(a_sparse_file_of_many_pieces_loses_itself_alone)
+{
+    struct bytes bytes;
+    struct err err = ERR_INIT;
+    unsigned char *header = header_put("sparse.log", 'S', 3);
+    header[482] = 1;
+    checksum_put(header);
+    unsigned char more[BLOCK] = {[504] = 1}, last[BLOCK] = {0};
+    data_put((const char *)more, BLOCK);
+    data_put((const char *)last, BLOCK);
+    data_put("abc", 3);
+    entry_put("pax", 'x', "18 path=other.log\n");
+    entry_put("all", 'g', "9 x=yyyy\n"); /* takes nothing back */
+    file_put("named.otherwise", "x");
+    entry_put("pax", 'x', "8 path=\n");
+    file_put("own.log", "y");
+    end_put();
+    made_take(&bytes);
+    struct analysis_members *members = analysis_members_read(&bytes.source, 1, &err);
+    ck_assert_msg(members != NULL && members->count == 3, "%s", err.text);
+    ck_assert_ptr_nonnull(strstr(members->items[0].why.text, "with holes"));
+    ck_assert_str_eq(members->items[1].path, "other.log");
+    ck_assert_str_eq(members->items[2].path, "own.log");
+    analysis_members_free(members);
+    bytes_close(&bytes);
 }
 END_TEST
 
@@ -361,6 +431,8 @@ int main(void)
     tcase_add_test(tests, each_file_is_one_of_its_own);
     tcase_add_test(tests, what_is_no_file_or_leads_elsewhere_is_refused_alone);
     tcase_add_test(tests, numbers_and_headers_that_none_writes_are_refused);
+    tcase_add_test(tests, a_large_size_is_refused_before_it_is_read);
+    tcase_add_test(tests, a_sparse_file_of_many_pieces_loses_itself_alone);
     tcase_add_test(tests, too_much_is_refused);
     tcase_add_test(tests, a_packed_one_that_is_damaged_or_cut_is_refused);
     tcase_add_test(tests, a_cut_one_is_refused_or_shorter);
