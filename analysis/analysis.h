@@ -55,8 +55,8 @@ const char *analysis_kind_name(enum analysis_kind kind);
  * little: the first two levels of fields. False only if the bytes cannot be read or inflated, or are a zip without
  * files, a damaged one, or a checkpoint. */
 bool analysis_identify(const struct source *source, enum analysis_kind *kind, bool *gzip, struct err *err);
-/* The same of a file that was given alone: of a pickle that is no allocator snapshot it reports what is there
- * instead, and of a file of a kind that is known and not read (compressed otherwise, a database, …) what to open. */
+/* The same for a file that was passed by itself. Of a pickle that is no allocator snapshot it reports what the pickle
+ * holds; of a kind that is known and not read (compressed otherwise, a database, …) what to open instead. */
 bool analysis_identify_whole(const struct source *source, enum analysis_kind *kind, struct err *err);
 /* What a file is that is not read, by the ending of its name, and what to open instead ("is compressed by xz, …");
  * `stem_length`: of the name without that ending. NULL: its name has none. Static. */
@@ -125,7 +125,7 @@ struct analysis_space_total {
     const char *name;     /* "HBM", "memory space 9 (name not known)", …; static or owned by the list */
     uint64_t total_bytes; /* Σ allocation sizes, thread-local ones left out (XProf 2.24.2's total) */
     uint64_t temporary_bytes,
-        largest_output_bytes; /* of these, temporaries; the largest allocation for outputs alone */
+        largest_output_bytes; /* of these bytes, temporaries; the largest allocation for outputs alone */
 };
 struct analysis_totals {
     bool has_buffer_assignment;
@@ -177,9 +177,9 @@ struct analysis_reading {
     bool without_owners;        /* of a module: see analysis_module_complete */
 };
 
-/* A gzip file of which several programs are read one after the other, in the order in which they stand: it is inflated
- * once, for all of them, not for each again. Its source belongs to one thread. NULL: the source is not packed, or is
- * held inflated already (source.unpacked): `err` is left alone then; or there is no memory. */
+/* A gzip file from which several programs are read one after the other, in their order in the file. It is inflated once
+ * for all of them. Its source belongs to one thread. NULL: there is no memory, or `err` is left alone because the
+ * source is not packed or is held inflated already (source.unpacked). */
 struct analysis_unpacked;
 struct analysis_unpacked *analysis_unpack(const struct source *source, struct err *err);
 const struct source *analysis_unpacked_source(const struct analysis_unpacked *unpacked);
@@ -188,9 +188,9 @@ void analysis_unpacked_free(struct analysis_unpacked *unpacked);
 /* To how many bytes a gzip, or a zip of one file, inflates by its own words (of a gzip modulo 4 GiB); 0: it is not
  * packed, or does not say. */
 uint64_t analysis_packed_says_bytes(const struct source *source);
-/* Inflates all of it into `out`, which is empty and has room for that many bytes afterwards; they may become
- * source.unpacked. Errors: malformed where there are more or fewer, those of reading, and exhausted; then `out` holds
- * nothing of use. */
+/* Inflates the whole source into `out`, which is empty and gets room for `size_bytes`; the bytes may become
+ * source.unpacked. Errors: malformed if there are more or fewer bytes, those of reading, and exhausted; then the
+ * content of `out` is of no use. */
 bool analysis_inflate(const struct source *source, uint64_t size_bytes, struct buf *out, struct err *err);
 
 /* A text is read in one pass and needs less than this. */
@@ -312,7 +312,7 @@ struct analysis_groundwork *analysis_groundwork_make(const struct analysis_subje
                                                      struct err *err);
 /* Is it about a prediction, which is answered sooner with a groundwork? */
 bool analysis_question_predicts(const struct analysis_question *question);
-/* Of a module: does the answer say, or rest on, whose memory buffers are? */
+/* For a module: does the answer name the owners of buffers, or depend on them? */
 bool analysis_question_needs_owners(const struct analysis_question *question);
 uint64_t analysis_groundwork_memory_bytes(const struct analysis_groundwork *groundwork);
 void analysis_groundwork_free(struct analysis_groundwork *groundwork);
@@ -345,7 +345,7 @@ void analysis_pieces_free(struct analysis_pieces *pieces);
 
 /* ---- Changed programs ---------------------------------------------------------- */
 
-/* A program with changes done to it, for the compiler to judge, and what is predicted of it. */
+/* A program with changes applied, for the compiler to judge, and the prediction for it. */
 struct analysis_changed {
     struct buf program;                 /* a HloModuleProto */
     int64_t partition_count;            /* over which it is split by a change; 0: as before */
@@ -379,7 +379,7 @@ struct analysis_check *analysis_check_new(const struct analysis_check_limits *li
  * nothing. */
 struct analysis_check_baseline {
     const struct analysis_subject *module;
-    const char *space_name; /* of which memory; NULL: nothing is known */
+    const char *space_name; /* the memory space; NULL: nothing is known */
     int64_t total_bytes;
 };
 /* Decides about one module and keeps the sentences, none of the subjects. Why one could not be decided about is in
@@ -396,9 +396,9 @@ bool analysis_check_snapshot(struct analysis_check *check, const char *file, con
 bool analysis_check_fault(struct analysis_check *check, const char *file, const char *name, const char *reason,
                           struct err *err);
 /* Appends what a module was compiled for: "8 devices, mesh data=4 model=2, batch 64x1024" (plan/configuration.h).
- * False: it is no program, or that cannot be told; nothing is appended then. */
+ * False, with nothing appended: it is no program, or its configuration is not known. */
 bool analysis_module_configuration(const struct analysis_subject *module, struct buf *out);
-/* Of modules: all, findings, those that could not be checked, those that stand in the baseline. */
+/* Counts of all modules, of findings, of modules that could not be checked, and of modules that the baseline has. */
 struct analysis_check_counts {
     size_t modules, findings, faults, compared;
 };

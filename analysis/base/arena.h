@@ -61,9 +61,9 @@ void arena_adopt(struct arena *arena, struct arena *other);
 void *arena_alloc(struct arena *arena, size_t count, size_t size) __attribute__((returns_nonnull, alloc_size(2, 3)));
 /* As arena_alloc, not zeroed: for bytes that are filled at once. */
 void *arena_raw(struct arena *arena, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
-/* `items` (an array of `*capacity` items of `size` bytes; NULL at first, with 0) with room for `needed`: itself, or a
- * copy at least twice as long, of which what is new is zeroed. The former one stays in the arena, as all that was given
- * out does, so pointers into it still read what was there: large arrays are better as base/chunks or base/column. */
+/* Returns `items` (an array of `*capacity` items of `size` bytes; NULL at first, with 0) with room for `needed`. It is
+ * the same array, or a copy at least twice as long whose new items are zeroed. The former array stays in the arena, as
+ * all memory of an arena does, so pointers into it stay valid; large arrays belong into base/chunks or base/column. */
 void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capacity, size_t size);
 /* Whoever allots the work sets it: to a few seconds for the size of the input.
  * Loops whose length a file can multiply charge their steps here (bytes walked,
@@ -71,13 +71,13 @@ void *arena_grown(struct arena *arena, void *items, size_t needed, size_t *capac
  * small file cannot cost more than a small file may. */
 void arena_allot_work(struct arena *arena, uint64_t steps);
 static inline uint64_t arena_work_left(const struct arena *arena) { return arena->work_left + arena->work_behind; }
-/* The work goes on while *wanted is above 0: else the arena reports `stopped` and jumps, soon and wherever it works or
- * allocates. Another thread may change it; NULL, as at first: it always is. */
+/* The work goes on while *wanted is above 0; otherwise the arena reports `stopped` and jumps, soon and wherever it
+ * works or allocates. Another thread may change *wanted. NULL, as at first: it never stops. */
 void arena_watch(struct arena *arena, const atomic_int *wanted);
-/* May do what work is left to `whole`, and is wanted for as long. */
+/* `arena` may do the work that is left to `whole`, and stops when `whole` has to. */
 void arena_work_as(struct arena *arena, const struct arena *whole);
-/* Gives up with what an arena within this one's work reported, if that is no matter of that arena alone: the system had
- * no memory, or nobody waits any more. */
+/* Gives up with the report of an arena whose work is part of this one's, if the fault concerns both: the system had no
+ * memory, or no one waits any more. */
 void arena_give_up_with(struct arena *arena, const struct err *report);
 void arena_work_more(struct arena *arena, uint64_t steps);
 static inline void arena_work(struct arena *arena, uint64_t steps)
@@ -88,8 +88,8 @@ static inline void arena_work(struct arena *arena, uint64_t steps)
     else
         charged->work_left -= steps;
 }
-/* The one array of an arena that holds nothing else, with room for `size` bytes; what is there stays and may move, what
- * is new may be anything. It grows and is joined by moving pages, not bytes (base/pages.h). */
+/* Resizes the one array of an arena that holds nothing else to at least `size` bytes. Its content stays and may move;
+ * new bytes may have any value. It grows and is joined by moving pages, not bytes (base/pages.h). */
 void *arena_resize(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 /* Moves the array of `from` into that of `arena`, which has room for it at the offset `at`, a sum of results of
  * pages_whole. Both are children of one parent; `from` holds nothing then. */

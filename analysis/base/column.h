@@ -8,7 +8,7 @@
 #include "base/arena.h"
 
 struct column {
-    struct arena *arena; /* its own, with the items and nothing else */
+    struct arena *arena; /* its own; it holds only the items */
     char *items;
     size_t capacity, width; /* items; bytes of one */
     bool is_blank;          /* nothing is ever written to it: all items are 0, and take no memory */

@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-/* In which form a row of another module is wanted. */
+/* The form in which another module wants its rows. */
 enum csv_form { CSV_COMMAS, CSV_NDJSON, CSV_COPY, CSV_CELLS };
 
 /* What a column holds, whatever its cells do. */
@@ -47,7 +47,7 @@ struct csv {
     struct csv_heads *collected;   /* heads go there, and nothing is written; NULL */
     const struct csv_heads *heads; /* NDJSON; NULL: CSV, or COPY */
     bool is_cells;                 /* CSV_CELLS */
-    bool is_copy;                  /* without heads: the order of the columns is said in the statement */
+    bool is_copy;                  /* without heads: the SQL statement names the order of the columns */
     size_t at;                     /* of the next cell in `heads` */
 };
 
@@ -67,7 +67,7 @@ void csv_double(struct csv *csv, double value);
 void csv_none(struct csv *csv);
 void csv_row_end(struct csv *csv);
 
-/* A cell that comes before those of a table: the same in every row of it. Borrowed. */
+/* A cell that comes before those of a table, equal in every row. Borrowed. */
 struct csv_cell {
     const char *head;
     enum { CSV_NONE, CSV_TEXT, CSV_INTEGER } kind;

@@ -11,7 +11,7 @@ struct cut {
     bool is;
     uint64_t at_bytes;     /* where, in the unpacked bytes */
     uint64_t whole_bytes;  /* the least size of the whole, by the lengths that were declared; 0: not known */
-    uint64_t packed_bytes; /* of a gzip stream that ends in the middle: how much of it there is; else 0 */
+    uint64_t packed_bytes; /* for a gzip stream that ends in the middle: its length; else 0 */
 };
 
 /* "The file ends in the middle, at byte 20000 of at least 28065". */

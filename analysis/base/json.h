@@ -43,7 +43,7 @@ void json_int(struct json *json, int64_t value);
 void json_uint(struct json *json, uint64_t value);
 void json_id(struct json *json, int64_t value);       /* as a string: 64-bit ids do not survive as numbers */
 void json_double(struct json *json, double value);    /* the shortest text that reads back as the same double */
-void json_mib(struct json *json, int64_t size_bytes); /* size_bytes / 2^20 with every digit of it */
+void json_mib(struct json *json, int64_t size_bytes); /* size_bytes / 2^20 with all its digits */
 void json_bool(struct json *json, bool value);
 /* In an array null; after a key nothing, and the key is taken back. */
 void json_null(struct json *json);

@@ -34,7 +34,7 @@ struct map {
     uint32_t count; /* keys; at most half as many as slots */
 };
 
-/* Values may be pointers, of which MAP_FREE is none. */
+/* Values may be pointers: no pointer is MAP_FREE. */
 static inline uint64_t map_value(void *pointer) { return (uint64_t)(uintptr_t)pointer; }
 static inline void *map_pointer(uint64_t value) { return value == MAP_FREE ? NULL : (void *)(uintptr_t)value; }
 
@@ -70,7 +70,7 @@ static inline uint32_t map_get(const struct map *map, uint64_t key) { return (ui
 /* Sets `key` to `value` (not MAP_NONE). False when it was there: then the value
  * is replaced if `replace`. */
 bool map_put(struct map *map, uint64_t key, uint32_t value, bool replace);
-/* Takes in `key`, of which map_at found the slot to be free. */
+/* Puts `key` into the slot that map_at found free. */
 void map_fill(struct map *map, struct map_slot *slot, uint64_t key, uint64_t value);
 /* Takes out what is in a slot. What follows it moves up, unless its search begins behind the hole. */
 static inline void map_clear(struct map *map, struct map_slot *slot)

@@ -12,7 +12,7 @@ static bool ends_with(struct str text, size_t end, struct str word)
     return end >= word.length && str_equal_any_case((struct str){text.data + end - word.length, word.length}, word);
 }
 
-/* Would GitHub make more of what stands behind the character at `at` than a text? */
+/* Would GitHub turn the character at `at` and the text behind it into a mention or link? */
 static bool is_begin(struct str text, size_t at)
 {
     char next = at + 1 < text.length ? text.data[at + 1] : ' ';

@@ -50,8 +50,8 @@ bool pages_take(struct pages *pages, size_t at, struct pages *from)
 #else
 
 static const int READ_WRITE = PROT_READ | PROT_WRITE, OWN = MAP_PRIVATE | MAP_ANONYMOUS;
-/* So few bytes come from malloc: mapping and unmapping pages takes longer than copying these, above all in a process of
- * several threads, each of which has to be told that a page is gone. */
+/* Sizes up to this come from malloc: mapping and unmapping pages takes longer than copying these bytes, above all in a
+ * process with several threads, where each has to learn that a page is gone. */
 static const size_t SMALL_BYTES = 64 << 10;
 
 size_t pages_whole(size_t size)
@@ -81,7 +81,7 @@ static bool resize_small(struct pages *pages, size_t size)
     return true;
 }
 
-/* Of one kind to the other. */
+/* Moves pages of one kind to the other. */
 static bool move(struct pages *pages, size_t size)
 {
     struct pages moved = {NULL, size};

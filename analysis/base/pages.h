@@ -16,8 +16,8 @@ struct pages {
 
 /* What `size` bytes take, in whole pages; SIZE_MAX when that is out of range. */
 size_t pages_whole(size_t size);
-/* Room for `size` bytes, a result of pages_whole; what is there stays and may move, pages that are new are zero. False
- * when the system has no memory, which it may lack for fewer bytes, too; then nothing changed. */
+/* Makes room for `size` bytes, a result of pages_whole. The content stays and may move; new pages are zero. False when
+ * the system has no memory, which may happen even for fewer bytes; then nothing changed. */
 bool pages_resize(struct pages *pages, size_t size);
 /* Moves what `from` holds to the offset `at` of `pages`, a sum of results of pages_whole, where there is room for it;
  * `from` is empty then. False when the system has no memory; then `pages` is good for nothing but pages_resize to 0. */

@@ -12,7 +12,7 @@ static const struct {
     {0x2028, 0x202E}, {0x2066, 0x206F}, {0xFFF9, 0xFFFB},
 };
 
-/* Of a sequence of one to three bytes that str_utf8_length has found. */
+/* The character of one to three bytes that str_utf8_length has found. */
 static uint32_t rune_of(const char *text, size_t length)
 {
     const unsigned char *at = (const unsigned char *)text;

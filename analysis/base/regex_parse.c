@@ -45,7 +45,7 @@ static bool regex_parse_take(struct parser *parser, const char *text)
     return is_there;
 }
 
-/* The next character; a byte that is no UTF-8 stands for itself. */
+/* The next character; a byte that is no UTF-8 counts as itself. */
 static uint32_t next_rune(struct parser *parser)
 {
     const unsigned char *at = (const unsigned char *)parser->pattern.data + parser->at;
@@ -154,7 +154,7 @@ static bool sees_octal(const struct parser *parser)
     return !is_at_end(parser) && parser->pattern.data[parser->at] >= '0' && parser->pattern.data[parser->at] <= '7';
 }
 
-/* Up to three octal digits of which `rune` is the first; one alone, unless it is 0, would be a back reference. */
+/* Reads up to three octal digits; the first is `rune`. One digit alone, unless it is 0, would be a back reference. */
 static bool octal_escape(struct parser *parser, size_t begin, uint32_t *rune)
 {
     if (*rune != '0' && !sees_octal(parser))
@@ -165,7 +165,7 @@ static bool octal_escape(struct parser *parser, size_t begin, uint32_t *rune)
     return true;
 }
 
-/* The character that an escape stands for; at the backslash. */
+/* The character that an escape means; at the backslash. */
 static bool escape(struct parser *parser, uint32_t *rune)
 {
     static const char letters[] = "afnrtv", meant[] = "\a\f\n\r\t\v";
@@ -252,7 +252,7 @@ static struct regex_parse_node *assertion(struct parser *parser, enum regex_pars
     return node;
 }
 
-/* (?flags) or (?flags: after the (?; false at anything else. */
+/* (?flags) or (?flags: after the (?; false for other texts. */
 static bool take_flags(struct parser *parser, bool *opens_group)
 {
     size_t begin = parser->at;

@@ -25,11 +25,11 @@ struct source {
     /* As read, for several threads at once; NULL: it cannot (a gzip stream). */
     int64_t (*read_apart)(void *context, uint64_t offset, void *into, size_t size);
 
-    /* Of a gzip stream that ends in the middle, and is read up to there: how much of it there is. Known with the size;
-     * 0: it is whole. */
+    /* For a gzip stream that ends in the middle and is read up to there: its length. Known with the size; 0: it is
+     * whole. */
     uint64_t cut_packed_bytes;
 
-    /* Of packed bytes (gzip, a zip of one file) that are whole: what is inside, if the owner holds it inflated, so that
-     * nobody inflates them again. NULL: not packed, or not held. */
+    /* For whole packed bytes (gzip, a zip of one file): the inflated bytes, if the owner holds them, so that no reader
+     * inflates them again. NULL: not packed, or not held. */
     const struct source *unpacked;
 };

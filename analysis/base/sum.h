@@ -10,8 +10,8 @@
 /* No sum of sizes may come near 2^63. */
 #define SUM_MAX_BYTES_TOGETHER (INT64_C(1) << 61)
 
-/* A real number without its decimals; the nearest there is to one that has no room (a cast of it has no defined
- * result), 0 for none at all. */
+/* A real number without its decimals. One that is too large becomes the nearest int64_t, because a cast of it has no
+ * defined result; NaN becomes 0. */
 static inline int64_t sum_of_real(double real)
 {
     return real >= 0x1p63 ? INT64_MAX : real <= -0x1p63 ? INT64_MIN : real == real ? (int64_t)real : 0;

@@ -11,7 +11,7 @@ struct table {
     struct chunks keys; /* by number */
     struct map map;     /* hashes of keys to numbers */
     size_t words;       /* 64-bit words of a key */
-    uint64_t seed;      /* not known to whoever wrote the file */
+    uint64_t seed;      /* the file's writer cannot know it */
     uint32_t last;      /* the number found last: rows repeat */
 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One of several pieces of work, from 0 on. It must return: no arena's jump may lead out of it. */
+/* Does one of several pieces of work, from 0 on. It must return: no arena's jump may lead out of it. */
 typedef void workers_work(void *task, size_t at);
 
 struct workers {

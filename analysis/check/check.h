@@ -59,7 +59,7 @@ struct check_module {
     int64_t total_bytes;
     struct memory_fit *fit; /* into the limit; NULL: there is no limit */
     int64_t baseline_bytes; /* −1: not in the baseline, or there is none */
-    bool is_figure_alone;   /* of the baseline only what it needed is known: growth can be told, what was lost cannot */
+    bool is_figure_alone;   /* the baseline has only the needed bytes: growth can be computed, losses cannot */
     bool is_snapshot;       /* of PyTorch's allocator: a process, and no program */
     struct check_finding findings[CHECK_RULE_COUNT];
     uint32_t finding_count;
@@ -69,7 +69,7 @@ struct check_report {
     struct check_limits limits;
     struct check_module *modules; /* in the order they were looked at */
     size_t count, capacity;
-    size_t finding_count, fault_count, compared_count; /* compared: modules that stand in the baseline */
+    size_t finding_count, fault_count, compared_count; /* compared: modules that the baseline has */
 };
 
 /* What a module is held against: a plan, or what is known without one; both NULL: it is in no baseline. */

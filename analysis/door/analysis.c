@@ -114,7 +114,7 @@ static void note_add(struct analysis_contents *contents, struct analysis_note *n
         notes[contents->note_count++] = (struct analysis_note){code, count, text};
 }
 
-/* Of a GPU: what its allocator may hand out, where the table of devices does not tell what programs may use. */
+/* For a GPU: the limit of its allocator, if the table of devices does not give what programs may use. */
 static void limit_take(const struct xspace *xspace, struct analysis_trace_device *device)
 {
     uint64_t limit_bytes = xspace->allocator_limit_bytes;
@@ -185,7 +185,7 @@ static void contents_of_trace(const struct xspace *xspace, struct arena *arena, 
              "Planes or metadata entries that do not decode; the rest is shown.");
 }
 
-/* What a module's texts and lone parts are joined to stands where the file stood. Whoever comes here has allotted no
+/* A program that was joined from texts and parts takes the place of the file as job->source. The caller has allotted no
  * work yet. */
 static enum kind program_open(struct job *job, unsigned *lacks, struct err *err)
 {
@@ -205,14 +205,14 @@ static enum kind program_open(struct job *job, unsigned *lacks, struct err *err)
     return KIND_HLO_PROTO;
 }
 
-/* Of what was joined, places mean nothing to whoever has the files. */
+/* Offsets in a joined program mean nothing to the user, who has only its files. */
 static void place_forget(const struct job *job, const struct source *file, struct err *err)
 {
     if (job->source != file)
         err->offset_bytes = ERR_NO_OFFSET;
 }
 
-/* A lone HLO file holds one program: all of it. */
+/* A lone HLO file is one program. */
 static void contents_of_hlo(const struct source *source, enum kind kind, struct arena *arena,
                             struct analysis_contents *out, struct err *err)
 {

@@ -15,7 +15,7 @@
 #define USES_MAX 20000
 #define MODULES_MAX 1000000
 
-/* tool.h, which stands below analysis.h, says the same in its own words. */
+/* tool.h is in a lower layer than analysis.h and repeats its kinds in the same order. */
 _Static_assert((int)TOOL_OF_MODULE == (int)ANALYSIS_MODULE && (int)TOOL_OF_TRACE == (int)ANALYSIS_TRACE &&
                    (int)TOOL_OF_PROFILES == (int)ANALYSIS_PROFILE && (int)TOOL_OF_TEXT == (int)ANALYSIS_TEXT &&
                    (int)TOOL_OF_MODULES == (int)ANALYSIS_FIGURES,
@@ -143,7 +143,7 @@ static void view_answer(const struct tool_view *view, const struct analysis_ques
         buf_is_whole(request->scratch, "a text of the answer", err);
 }
 
-/* What an answer is made in; kept for as long as some of it is to be written yet. */
+/* The state of an answer, kept while parts are still to be written. */
 struct analysis_pieces {
     const struct analysis_question *question;
     const struct tool_view *view;
@@ -166,7 +166,8 @@ static const void *model_ruled(struct tool_request *request, enum tool_model mod
     return ruled;
 }
 
-/* A question's own lines stand in an address, which servers and browsers keep short: longer ones are for a file. */
+/* A question's own lines are part of an address, which servers and browsers keep short: longer ones belong into a
+ * file. */
 enum { OWN_RULES_MAX = 4096 };
 
 static size_t characters(const char *text)

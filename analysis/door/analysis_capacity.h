@@ -45,8 +45,9 @@ struct analysis_chip {
  * that is not known, `malformed` where it is no such file. */
 bool analysis_chip_read(struct str file, struct analysis_chip *chip, struct err *err);
 
-/* A capacity as people write it: the name of a row in letters of either case (`device` is it), or a size, "15.75GiB",
- * "16G", a number of bytes (device->name NULL). Of a row that does not say what is available the physical size. */
+/* Reads a capacity as users write it: the name of a row in any case (it becomes `device`), or a size such as
+ * "15.75GiB", "16G" or a number of bytes (device->name NULL). For a row without an available size it takes the physical
+ * one. */
 bool analysis_capacity_read(const char *text, uint64_t *bytes, struct analysis_device *device);
 
 /* What an out-of-memory text says of the device it was printed for. */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Of one module, as an answer has (door/analysis_answer.c); what is kept is some hundred bytes each. */
+/* The limits for one module, as for an answer (door/analysis_answer.c); what is kept takes some hundred bytes each. */
 #define LIMIT_BYTES ((uint64_t)1 << 30)
 #define WORK ((uint64_t)1 << 29)
 

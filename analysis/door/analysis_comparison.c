@@ -16,8 +16,8 @@
 /* As for an answer of the Memory Viewer. */
 #define LIMIT_BYTES ((uint64_t)1 << 30)
 #define WORK ((uint64_t)1 << 29)
-/* Of the buffers at the peak, the largest that are held against those of a text; from which share on, in percent, a
- * difference of the totals is no matter of counting. */
+/* How many of the largest buffers at the peak are compared with those of a text; and the share, in percent, from which
+ * a difference of the totals is real and not one of counting. */
 enum { MAX_BUFFERS = 1000, NEAR_PERCENT = 1 };
 
 struct comparing {
@@ -262,7 +262,7 @@ static struct str up_to_layout(struct str shape)
 /* In this order: the same operator and shape, the same shape, the same operator. */
 enum { LOOK_BOTH, LOOK_SHAPE, LOOK_OPERATOR, LOOK_COUNT };
 
-/* Of that size, as far as it was printed? */
+/* Does the planned row have the listed size, within the rounding of the text? */
 static bool is_like(const struct oom_buffer *listed, const struct planned *planned, int look)
 {
     if (planned->row == NULL || !oom_figure_is(&listed->size, size_of(planned->row->bytes)))

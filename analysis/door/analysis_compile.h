@@ -25,7 +25,8 @@ bool analysis_compile_input_is_topology(struct str name);
 bool analysis_compile_input_options(const struct compile_input *input, struct str options, int64_t partition_count,
                                     struct str dump_folder, struct buf *out, struct err *err);
 
-/* Of a buffer assignment: its parameters, outputs, outputs reused and temporaries, as the compiler counts them. */
+/* The figures of a buffer assignment, as the compiler counts them: its parameters, outputs, reused outputs and
+ * temporaries. */
 struct confirmed_figures analysis_confirmed_of_assignment(int64_t parameter_bytes, int64_t output_bytes,
                                                           int64_t output_reused_bytes, int64_t temporary_bytes);
 /* Arguments + outputs − aliased + temporaries; at least 0, at most INT64_MAX. */

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Numbers of eight bytes in this machine's order, texts with their length before them and NUL behind. Bytes of another
- * order or another version of this program are not told apart here: whoever keeps them does that. */
+/* Numbers have eight bytes in this machine's order; texts have their length before them and NUL behind. The format has
+ * no mark for byte order or version: the code that stores the bytes has to tell those apart. */
 
 #define LIMIT_BYTES ((uint64_t)1 << 30)
 
@@ -112,7 +112,7 @@ static const char *take_text(struct reader *reader)
     return text;
 }
 
-/* Of things that take at least eight bytes each. */
+/* The count of items that take at least eight bytes each. */
 static size_t take_count(struct reader *reader)
 {
     uint64_t count = take_number(reader);

@@ -19,8 +19,8 @@ struct analysis_device_fit {
     bool is_fitting;
     int64_t room_bytes; /* that changes would have to keep to; -1: none are asked for */
 };
-/* Members of the open object, of the device of that name: device, title, needed_bytes, capacity_bytes, share_bytes,
- * headroom_bytes, word, fits, sentence, source. `compiled_bytes`: as in device_fit_judge. Of a name that is no row, or
- * without memory, nothing is written, and it does not fit. */
+/* Writes members of the open object for the device with that name: device, title, needed_bytes, capacity_bytes,
+ * share_bytes, headroom_bytes, word, fits, sentence, source. `compiled_bytes`: as in device_fit_judge. If no row has
+ * the name, or without memory, it writes nothing and the result does not fit. */
 struct analysis_device_fit analysis_device_fit_write_row(struct json *json, const struct device_fit_job *job,
                                                          const char *device_name, int64_t compiled_bytes);

@@ -4,10 +4,10 @@
 #include "edit/from_change.h"
 #include "read/hlo/compile_input.h"
 
-/* An edit takes about ten times the program, which is bounded by whoever reads it. */
+/* An edit takes about ten times the program, whose size its reader limits. */
 #define LIMIT_BYTES ((uint64_t)4 << 30)
-/* Real programs take up to two steps a byte and change, so these are ended within seconds: nobody can cancel it
- * before. */
+/* Real programs take up to two steps a byte and change. The limit ends others within seconds, because a user cannot
+ * cancel an edit. */
 enum { MIN_WORK = 1 << 26, WORK_PER_BYTE = 64 };
 enum { CHANGES_MAX = 32 };
 

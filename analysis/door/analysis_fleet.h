@@ -42,7 +42,7 @@ bool analysis_fleet_build(struct analysis_fleet *fleet, const char *source, bool
 size_t analysis_fleet_step_count(const struct analysis_fleet *fleet);
 void analysis_fleet_step(const struct analysis_fleet *fleet, size_t at, const struct fleet_record **before,
                          const struct fleet_record **after);
-/* Its figures, and whether it is one that people are told of: it goes up, and lasts. */
+/* The figures of a step. `is_regression`: it goes up and lasts, so users are notified. */
 const struct level_step *analysis_fleet_step_level(const struct analysis_fleet *fleet, size_t at, bool *is_regression);
 /* What a comparison of the two plans says, or why there is none; each may be NULL. Before the first view is asked. */
 bool analysis_fleet_step_explain(struct analysis_fleet *fleet, size_t at, const char *sentence, const char *unknown,
@@ -58,5 +58,5 @@ const char *analysis_odd_hosts_reason(enum odd_host_reason reason);
 void analysis_odd_hosts_say(const struct odd_host *hosts, size_t count, const char *noun, struct buf *out);
 
 uint64_t analysis_fleet_memory_bytes(const struct analysis_fleet *fleet);
-/* Of door/analysis_answer.c: the model of the views. */
+/* For door/analysis_answer.c: the model of the views. */
 const struct fleet *analysis_fleet_model(const struct analysis_fleet *fleet);

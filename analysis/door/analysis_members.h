@@ -13,7 +13,7 @@
 enum { ANALYSIS_MEMBERS_MAX = 4096 };
 
 struct analysis_member {
-    const char *path; /* inside the archive, "job/rank0.pickle"; up to the first NUL of what stands there */
+    const char *path; /* inside the archive, "job/rank0.pickle"; the name up to its first NUL */
     struct err why;   /* set: it cannot be read as a file, and why not */
 };
 
@@ -47,7 +47,7 @@ struct analysis_member_view *analysis_member_view_new(const struct source *archi
 struct analysis_member_view *analysis_members_view(const struct analysis_members *members, const struct source *archive,
                                                    const struct member *member);
 const struct source *analysis_member_view_source(const struct analysis_member_view *view);
-/* Is what was read of it what its checksum says? Of a stored member that was read from its begin to its end; of others
- * true, for whoever inflates a member checks it. False with a report. */
+/* Do the bytes that were read match the member's checksum? Checks a stored member that was read from begin to end. True
+ * for others, because inflating a member checks it. False with a report. */
 bool analysis_member_view_check(const struct analysis_member_view *view, struct err *err);
 void analysis_member_view_free(struct analysis_member_view *view);

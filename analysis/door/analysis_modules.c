@@ -15,19 +15,19 @@
 /* What is kept of either is much smaller. */
 #define KEPT_WORK ((uint64_t)1 << 30)
 
-/* What is decoded into an arena of its own, and what is kept of it. */
+/* A subject is decoded into an arena of its own; only the part to keep is copied out. */
 struct keeping {
     struct job whole, kept;
     const struct analysis_reading *reading;
     struct analysis_subject *to;
-    struct buf *texts; /* for those that the person's rules look at, one at a time */
+    struct buf *texts; /* for those that the user's rules look at, one at a time */
     union {
         struct analysis_subject module;
         struct module_launches launches;
     };
 };
 
-/* The whole is let go before what is kept becomes the subject's. */
+/* The decoded whole is freed before the kept part becomes the subject's. */
 static void analysis_modules_keep(struct keeping *keeping, struct job *job, job_work *decode, job_work *take,
                                   struct err *err)
 {
@@ -53,7 +53,7 @@ static void module_decode(struct job *job, const void *in, void *to, struct err 
     analysis_module_fill(job, in, &((struct keeping *)to)->module, err);
 }
 
-/* The plan as the person's rules see it. */
+/* The plan with the user's rules applied. */
 static const struct plan *plan_ruled(const struct keeping *keeping, struct arena *arena, struct err *err)
 {
     const struct plan *plan = &keeping->module.plan;

@@ -16,7 +16,7 @@
 
 struct analysis_subject; /* analysis.h */
 struct oom_report;       /* opaque: what a text tells */
-struct oom_meaning;      /* opaque: one failure of it */
+struct oom_meaning;      /* opaque: one failure of a report */
 struct oom_comparison;   /* opaque: a failure beside the plan of its program */
 
 /* What each distinct failure of a text means; equal replicas are counted. */
@@ -60,8 +60,8 @@ struct analysis_oom_module {
     uint64_t total_bytes; /* of its largest memory space; 0 where it is the only one, or not known */
     uint64_t temporary_bytes, largest_output_bytes;
 };
-/* Of what failed at run time, one piece that the program takes: less than that no module of it has in all. 0: none is
- * known. */
+/* The size of one piece that a program takes which failed at run time: its module takes at least this much in all. 0:
+ * none is known. */
 uint64_t analysis_oom_piece_bytes(const struct oom_meaning *failure);
 /* The place of the module that a failure is about: of that name, or of any where none is named, the one of which the
  * request is the total, as compilers ask for it, or all temporaries or an output, as is asked for at run time. Else of

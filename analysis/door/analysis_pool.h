@@ -29,7 +29,7 @@ struct analysis_trace_pool {
     bool is_end_alone;      /* a snapshot without a history: the peak is its end, and `failure` says so */
     bool is_one_event;      /* no course that could have a peak: peak_bytes is what is in use after the event */
     uint64_t failure_count; /* requests that failed, of an allocator snapshot */
-    const char *failure;    /* what is told of the last of them, or of is_end_alone, one clause; NULL: nothing */
+    const char *failure;    /* one clause about the last of them, or about is_end_alone; NULL: nothing */
     struct analysis_trace_category categories[ANALYSIS_TRACE_CATEGORIES_MAX]; /* the largest first; none of a trace */
     size_t category_count;
 };

@@ -22,7 +22,7 @@
 /* To tell why a pickle is no snapshot. */
 #define PICKLE_LIMIT_BYTES ((uint64_t)1 << 28)
 
-/* Of one session; more are not looked into. */
+/* The most programs of one session that are read. */
 enum { BESIDE_MAX = 256 };
 
 struct programs {
@@ -122,7 +122,7 @@ static void programs_hold(struct job *job, const struct analysis_beside *beside,
     arena_give_up_with(&job->arena, &err);
 }
 
-/* Of a trace, or of an allocator snapshot of PyTorch. */
+/* Reads the events of a trace, or of an allocator snapshot of PyTorch. */
 static bool events_read(struct job *job, const struct workers *workers, struct memory_events *events, struct err *err)
 {
     struct arena *scratch = arena_child(&job->arena);

@@ -23,7 +23,7 @@ const struct source *analysis_unpacked_source(const struct analysis_unpacked *un
 
 void analysis_unpacked_free(struct analysis_unpacked *unpacked) { gzip_close((struct gzip *)unpacked); }
 
-/* ---- all of it, to be held ---- */
+/* inflating a whole source, to be held */
 
 static uint64_t zip_says_bytes(const struct source *source)
 {

@@ -24,7 +24,7 @@ struct analysis_verdict_asked {
     const struct analysis_row_form *row; /* not NULL: as a row, whatever the format */
 };
 
-/* The plan as the person's rules see it; NULL with a report, or if there is none. */
+/* The plan with the user's rules applied; NULL with a report, or if there is none. */
 static const struct plan *plan_ruled(const struct analysis_verdict_asked *asked, struct arena *arena, struct err *err)
 {
     const char *first = asked->own_rules, *then = asked->rules;

@@ -31,7 +31,7 @@ struct analysis_verdict_parts {
     const char *own_category_rules, *category_rules;
 };
 enum analysis_verdict_format { ANALYSIS_VERDICT_JSON, ANALYSIS_VERDICT_TEXT };
-/* May it be of a program that XLA compiled, so that a module or a trace says more of it? */
+/* May the failure belong to a program that XLA compiled, so that a module or a trace explains it further? */
 bool analysis_verdict_is_of_plan(const struct oom_meaning *failure);
 /* May it be of a job that ran programs of XLA: its own words, or a kill by the host? */
 bool analysis_verdict_may_be_of_xla(const struct oom_meaning *failure);
@@ -47,8 +47,8 @@ bool analysis_snapshots_may(const struct oom_meaning *failure);
 size_t analysis_snapshots_order(struct torch_choice *choice, const char *const *names, size_t count, size_t *order);
 bool analysis_snapshots_take(struct torch_choice *choice, const char *name, const struct oom_meaning *failure,
                              const struct analysis_subject *trace);
-/* The verdict as one row of a table over many jobs: the columns of verdict/row.def (docs/operate/fleet.md), behind
- * cells of the caller, at most 40. `parts` NULL: a row of which nothing but these is known. */
+/* Writes the verdict as one row of a table over many jobs: the columns of verdict/row.def (docs/operate/fleet.md),
+ * after at most 40 cells of the caller. `parts` NULL: a row with only the caller's cells. */
 struct analysis_row_form {
     enum csv_form form;
     const struct csv_cell *lead;

@@ -141,8 +141,8 @@ static void keep_all(struct cast_types *types, uint32_t at, enum state state)
         set_state(types, leaf, state, NULL);
 }
 
-/* Where the program has to say what it means by another type, or people write the wider one: kernels, written arrays,
- * and what stands under a softmax's exponential. */
+/* Keeps the type where another type would change the meaning, or where users choose the wider one on purpose: kernels,
+ * written arrays, and the operand of a softmax's exponential. */
 static void keep_apart(struct cast_types *types, uint32_t at)
 {
     const program_instruction *instruction = types->instructions[at];

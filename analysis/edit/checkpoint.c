@@ -43,7 +43,7 @@ struct work {
     size_t count, capacity, original_count;
     struct map places; /* id → node */
     uint32_t region, epoch;
-    bool are_inferred;  /* the layers are told by their parameters */
+    bool are_inferred;  /* layers are recognised by their parameters */
     struct step *steps; /* of a walk */
     size_t step_capacity;
     uint32_t *pending; /* nodes that are computed again and were not looked into; room for all original ones */

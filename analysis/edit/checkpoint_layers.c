@@ -15,7 +15,7 @@ static uint32_t *positions_of(const struct program *program, const struct checkp
     const struct graph *graph = &layers->graph.graph;
     const struct hlo *hlo = graph->hlo;
     uint32_t *positions = arena_raw(program->arena, ((size_t)hlo->instruction_count + 1) * sizeof(*positions));
-    for (uint32_t i = hlo->computation_count; i-- > 0;) { /* callers stand behind what they call */
+    for (uint32_t i = hlo->computation_count; i-- > 0;) { /* callers come after what they call */
         const struct hlo_computation *computation = &hlo->computations[i];
         uint32_t caller_at = graph->caller_of[i];
         for (uint32_t k = 0; k < computation->instruction_count; k++) {

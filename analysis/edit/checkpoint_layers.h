@@ -17,6 +17,6 @@ struct checkpoint_layers {
 /* By scopes, or, where `edit->layers` says so, by the parameters that are read: calls in the entry are written out
  * then. False with a report. */
 bool checkpoint_layers_find(struct program *program, const struct edit *edit, struct checkpoint_layers *out);
-/* The layer of the entry's instruction `place`, if the edit is of it; else HLO_NONE. */
+/* The layer of the entry's instruction `place`, if the edit covers that layer; else HLO_NONE. */
 uint32_t checkpoint_layers_of(const struct program *program, const struct edit *edit,
                               const struct checkpoint_layers *layers, size_t place);

@@ -402,8 +402,8 @@ static bool replace_inputs(struct pair *pair)
     return true;
 }
 
-/* Calls of the layer: of what is computed again, and of what reads that. They are written out, so that each
- * instruction stands where the backward pass needs it, as it does where JAX writes both as one. */
+/* Is it a call that is computed again for the layer, or one that reads such a call? Both are written out, so that each
+ * instruction is where the backward pass needs it, as it is where JAX writes both as one. */
 static bool is_of_layer(const struct pair *pair, const program_instruction *instruction)
 {
     int64_t stack, index;

@@ -44,7 +44,7 @@ static void made_find(struct within *within)
     }
 }
 
-/* ---- next to what it stands ---- */
+/* the neighbours of an instruction */
 
 static uint32_t *of_place(const struct within *within, size_t place)
 {

@@ -51,8 +51,8 @@ struct edit {
     const struct edit_fraction *fractions; /* by dimension; NULL: all alike */
     /* Checkpoint: a glob over scopes, such as "layer_*" or "*". */
     struct str scopes;
-    /* Where no scopes tell layers: the parameters that do (whatif/regions_read.h), by numbers that the program has too;
-     * `scopes` is then over the names of these layers. NULL: scopes, or loops, tell them. */
+    /* If scopes do not show layers: the parameters that do (whatif/regions_read.h), by numbers that the program has
+     * too; `scopes` then holds the names of these layers. NULL: scopes, or loops, show them. */
     const struct regions_parameters *layers;
     /* Shard: over how many devices, and which sizes stay whole. */
     struct split split;

@@ -20,7 +20,7 @@ static bool parameters_take(const struct variant *variant, const struct change *
         const struct plan_argument *argument = &variant->plan->arguments[k];
         bool is_named = false;
         arena_work(variant->arena, variant->space->indefinite_row_count);
-        for (uint32_t i = 0; i < variant->space->indefinite_row_count && !is_named; i++) /* they stand first */
+        for (uint32_t i = 0; i < variant->space->indefinite_row_count && !is_named; i++) /* they come first */
             is_named = flags[i] && variant->rows[i].is_argument && variant->rows[i].plan_row != PLAN_NONE &&
                        variant_parameter(variant, &variant->rows[i]) == argument->number;
         if (is_named)

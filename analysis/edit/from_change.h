@@ -8,6 +8,7 @@
 #include "edit/edit.h"
 #include "whatif/change.h"
 
-/* Of a change that applies to `variant`, as it is before the change. Arrays of the edit are in the variant's arena,
- * texts are those of the change. False with an `argument` report where the compiler cannot be asked that. */
+/* Makes the edit of a change that applies to `variant`, as it is before the change. Arrays of the edit are in the
+ * variant's arena, texts are those of the change. False with an `argument` report if the compiler cannot check such a
+ * change. */
 bool edit_from_change(const struct variant *variant, const struct change *change, struct edit *out, struct err *err);

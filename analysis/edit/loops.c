@@ -27,8 +27,8 @@ static const program_instruction *behind_reshapes(const struct program_body *bod
     return from;
 }
 
-/* The body's instruction that stands for one that is seen: itself, or what the call passes for a parameter; -1: none.
- */
+/* The body's instruction that corresponds to the given one: itself, or what the call passes for a parameter; -1:
+ * none. */
 static int64_t outside_id(const struct seen *seen, const program_instruction *inner)
 {
     if (inner == NULL)

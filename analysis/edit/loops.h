@@ -8,7 +8,7 @@
 enum loop_role {
     LOOP_CARRIED, /* each turn makes it anew */
     LOOP_READ,    /* stays as it is */
-    LOOP_STACK,   /* each turn writes one layer of it */
+    LOOP_STACK,   /* each turn writes one layer */
     LOOP_COUNTER, /* from 0 on, by one */
     LOOP_SUMMED,  /* each turn adds to it */
 };

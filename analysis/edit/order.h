@@ -12,7 +12,7 @@ bool order_instructions(struct program *program, struct program_body *body, prog
 
 /* By place in the body: whether anything reads the instruction, now. In the arena. */
 bool *order_reads(const struct program *program, const struct program_body *body);
-/* As order_instructions, of what the root needs. Of the first `original_count` those stay that nothing read before, and
- * parameters; what nothing reads any more goes. */
+/* As order_instructions, for what the root needs. Among the first `original_count`, those that nothing read before and
+ * parameters stay; others without a reader are removed. */
 bool order_live(struct program *program, struct program_body *body, program_instruction **instructions, size_t count,
                 const bool *was_read, size_t original_count);

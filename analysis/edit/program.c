@@ -54,7 +54,7 @@ static bool is_depth_bounded(struct str bytes, struct err *err)
     return !err_is_set(err);
 }
 
-/* The module within a HloProto: the last of its fields 1, of which there is one. */
+/* The module within a HloProto: its field 1. If that is there several times, the last one counts. */
 static bool module_bytes(struct str bytes, enum kind kind, struct str *module, struct err *err)
 {
     *module = bytes;

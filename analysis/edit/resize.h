@@ -5,8 +5,8 @@
 
 #include "edit/program.h"
 
-/* An instruction of which some size changed. Shapes are the former ones, and those that the instruction and its
- * operands have from now on. */
+/* An instruction some of whose sizes changed: its former shapes, and the new ones of the instruction and its
+ * operands. */
 struct resize_asked {
     const struct program *program;
     program_instruction *instruction;

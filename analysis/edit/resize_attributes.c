@@ -127,8 +127,8 @@ static const char *reduce_window(const struct resize_asked *asked)
     return NULL;
 }
 
-/* The window of a convolution is as large as its kernel, of which the second operand has the size: looked at by the
- * verifier. A custom call's code was made for its shapes. */
+/* The window of a convolution is as large as its kernel, the second operand: the verifier checks that. A custom call's
+ * code was made for its shapes. */
 static const char *fixed(const struct resize_asked *asked)
 {
     static const char *const free_targets[] = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape",

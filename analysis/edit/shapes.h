@@ -21,7 +21,7 @@ Xla__ShapeProto *shapes_at(Xla__ShapeProto *shape, const int64_t *path, size_t c
  * elements of its own. NULL: nothing. `parts`: tuples and arrays in it, itself included. */
 enum { SHAPES_RANK_MAX = 64 };
 const char *shapes_fault(const Xla__ShapeProto *shape, uint64_t *parts);
-/* The parts of a shape that are no tuples, in the order in which they stand (that of read/hlo/leaves.h). */
+/* The parts of a shape that are no tuples, in their order in the shape (that of read/hlo/leaves.h). */
 struct shapes_walk {
     struct {
         Xla__ShapeProto *shape;

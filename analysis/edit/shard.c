@@ -100,7 +100,7 @@ static bool is_meshes(const ProtobufCMessageUnknownField *field, struct str *val
 {
     bool is_found = false;
     size_t digits = 0;
-    while (digits < field->len && (field->data[digits] & 0x80) != 0) /* its length stands before it */
+    while (digits < field->len && (field->data[digits] & 0x80) != 0) /* its length comes before it */
         digits++;
     if (field->tag != FRONTEND_ATTRIBUTES_MAP || digits >= field->len)
         return false;

@@ -26,5 +26,5 @@ struct unpad_asked {
 bool unpad_rule(const struct unpad_asked *asked);
 /* The last dimension in the lanes, the one before it in the rows, and so on. */
 void unpad_default_layout(program_shape *shape);
-/* Of an array: sizes in the new order, and the layout that follows it. */
+/* Puts the sizes of an array into the new order, and changes the layout to match. */
 void unpad_turn_shape(const struct program *program, const struct unpad_order *order, program_shape *shape);

@@ -11,6 +11,6 @@
 
 /* False with a report, `malformed`, that names the instruction and says what is wrong with it. */
 bool verify_program(const struct program *program);
-/* Of one instruction: is its shape what its opcode makes of its operands? For verify_program; its operands exist. */
+/* Does the instruction's shape follow from its opcode and operands? For verify_program; its operands exist. */
 bool verify_shape(const struct program *program, const struct program_body *body,
                   const program_instruction *instruction);

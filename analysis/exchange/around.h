@@ -13,7 +13,7 @@
 
 /* A file that a verdict would rest on, and that could not be read. */
 struct verdict_unread {
-    const char *file; /* as whoever opens files calls it */
+    const char *file; /* the name that the caller uses for it */
     struct err why;
 };
 
@@ -45,19 +45,19 @@ struct verdict_compiled {
     int64_t total_bytes;  /* what the changed program takes, as the compiler counts; -1: it gave no figure */
     bool is_of_dump;      /* the unchanged program compiled to the figures of the dump, so that this one counts */
     bool is_partial;      /* it may be another program than what is advised makes: its figure is a bound */
-    const char *sentence; /* what came of it */
+    const char *sentence; /* the result */
 };
 
 struct verdict_around {
     const char *failure_file;        /* name of the text that tells the failure; NULL: it has none */
-    struct capacity_stated capacity; /* of the device memory; bytes 0: nobody says it */
-    const char *device;    /* "TPU v5e, from target_arguments.pb": the chip, and what says so; NULL: not known */
+    struct capacity_stated capacity; /* of the device memory; bytes 0: no source gives it */
+    const char *device; /* "TPU v5e, from target_arguments.pb": the chip, and the source of its name; NULL: not known */
     const char *joined[2]; /* sentences: what was taken from elsewhere, and why; each may be NULL */
     size_t unnamed_count;  /* programs here, if the failure names none of them; 0: one was taken, or none is here */
     const struct torch_choice *choice;   /* of allocator snapshots that were looked at; NULL: none were */
     const struct verdict_unread *unread; /* files that any of this would have come from; NULL: all were read */
     size_t unread_count;
-    const struct verdict_compiled *compiled; /* changes of which the compiler was asked; NULL: of none */
+    const struct verdict_compiled *compiled; /* changes that the compiler has checked; NULL: none */
     size_t compiled_count;
     const struct patch_sources *sources; /* for patches of advice; NULL: none are written */
 };

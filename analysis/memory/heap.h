@@ -45,7 +45,7 @@ struct heap_span {
 
 enum heap_failure {
     HEAP_FINE,
-    HEAP_FREED_TOO_OFTEN, /* a FREE of memory that nobody holds */
+    HEAP_FREED_TOO_OFTEN, /* a FREE of memory that is not held */
     HEAP_NEGATIVE,        /* more given back than taken */
     HEAP_BAD_KIND,        /* an event kind that is not known */
     HEAP_BAD_SHARING,     /* buffers that share in a circle: the event that would close it */

@@ -29,7 +29,7 @@ struct trend {
     double slope;   /* per profile, of the straight line that fits best */
 };
 
-/* Of no values: too few, without a change. */
+/* The trend of no values is too_few, without a change. */
 struct trend trend_of(const int64_t *values, uint32_t count);
 const char *trend_kind_name(enum trend_kind kind);
 /* Greater: shown earlier. What grows comes first, by how much. */

@@ -13,10 +13,11 @@ struct diff_edit {
     const char *text;    /* by these */
 };
 
-/* Of one file. `path`: one that diff_is_path takes. `edits`: by place, apart from each other. `scratch`: emptied; its
- * owner frees it also where the arena gives up. In the arena; NULL: there was no memory for it. */
+/* Writes the diff of one file. `path`: one that diff_is_path accepts. `edits`: by place, apart from each other.
+ * `scratch`: emptied; its owner frees it also if the arena gives up. In the arena; NULL: there was not enough
+ * memory. */
 const char *diff_write(const char *path, struct str text, const struct diff_edit *edits, uint32_t count,
                        struct buf *scratch, struct arena *arena);
-/* May it stand in the head of a diff: relative, no "..", nothing that a line, git or patch would take for more than a
- * name? */
+/* May the path be in the head of a diff: relative, no "..", nothing that a line, git or patch would take for more than
+ * a name? */
 bool diff_is_path(const char *path);

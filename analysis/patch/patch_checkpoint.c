@@ -17,7 +17,7 @@ static const struct call_library_names *wrapper_of(const struct patch_file *file
         class = source->statements[class].parent;
     *is_method = class != PYTHON_NONE && python_source_is_class(source, class);
     if (!*is_method) {
-        /* Within a method of a module: it may call modules, which jax.checkpoint does not bear. */
+        /* Within a method of a module: it may call modules, which jax.checkpoint does not support. */
         for (; class != PYTHON_NONE; class = source->statements[class].parent)
             if (python_source_is_class(source, class) &&
                 python_source_is(source, python_source_def_name(source, class) + 1, "("))
@@ -123,7 +123,7 @@ static uint32_t wrapped_line(const struct patch_file *file, struct str name)
     return 0;
 }
 
-/* The decorators that it has: false, and why, where one of them is not known to bear another above it. */
+/* Are the layer's decorators known? False, and why, if one may not work below a further decorator. */
 static bool decorators_are_known(const struct patch_files *files, const struct patch_layer *layer, struct patch *why)
 {
     static const char *const known[] = {"jax.jit", "flax.linen.compact", "flax.linen.nowrap", NULL};
@@ -253,7 +253,7 @@ static enum given argument_given(const struct patch_file *file, const struct pyt
     return is_plain || is_of_root ? GIVEN_UNCLEAR : GIVEN_ARRAYS;
 }
 
-/* Of a name that is bound to functools.partial, or to another function, the arguments in the brackets are not all. */
+/* If a name is bound to functools.partial, or to another function, the arguments in the brackets may be incomplete. */
 static bool is_call_by_name(const struct patch_layer *layer, uint32_t open)
 {
     const struct python_source *source = &layer->file->source;

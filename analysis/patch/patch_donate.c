@@ -203,7 +203,7 @@ static uint32_t number_of(const struct patch_file *file, const struct python_ite
     return PYTHON_NONE;
 }
 
-/* Of the parameter with this number; "" of those that "*rest" takes. */
+/* The name of the parameter with this number; "" for those that "*rest" takes. */
 static struct str name_of(const struct patch_file *file, const struct python_item *parameters, uint32_t count,
                           uint32_t number)
 {

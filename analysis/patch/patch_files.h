@@ -34,14 +34,14 @@ struct patch patch_refuse(const struct patch_files *files, const struct patch_fi
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* More files are named than are read, and what is looked for may be in another one. */
 struct patch patch_refuse_unread(const struct patch_files *files, const struct patch_file *file, uint32_t line);
-/* Why the file cannot be used. `file`: what patch_files_find said of it. */
+/* Says why the file cannot be used. `file`: the result of patch_files_find. */
 struct patch patch_refuse_file(const struct patch_files *files, struct str name, const struct patch_file *file);
 /* The frame's line is not in its function, as it is in this file. */
 struct patch patch_refuse_frame(const struct patch_files *files, const struct patch_file *file,
                                 const struct hlo_frame *frame);
 /* patch_name found no place. */
 struct patch patch_refuse_import(const struct patch_files *files, const struct patch_file *file, uint32_t line);
-/* The diff of these edits, in any order. `line`: of the change. */
+/* The diff of these edits, in any order. `line`: that of the change. */
 struct patch patch_write(const struct patch_files *files, const struct patch_file *file, struct diff_edit *edits,
                          uint32_t count, uint32_t line);
 

@@ -8,7 +8,8 @@
 
 #include <stdlib.h>
 
-/* Frames of a stack that are looked at, and stacks; a function has to compute so much (percent) of what is saved. */
+/* How many frames of a stack, and how many stacks, are examined; the share of saved bytes (percent) that a function has
+ * to compute; the fewest sites. */
 enum { STACK_MAX = 64, STACKS_TRIED = 8, SHARE_PERCENT = 60, SITES_LEAST = 3 };
 
 /* What is saved where, by stack. */

@@ -13,7 +13,7 @@ static bool has_moment(const char *path)
     return str_is_one_of(str_of(path), paths);
 }
 
-/* Where mu_dtype stands if it is given by position; optax 0.2. */
+/* The position of mu_dtype among the arguments; optax 0.2. */
 static uint32_t moment_position(struct str name)
 {
     bool is_scale = str_starts(name, STR("scale_by_"));

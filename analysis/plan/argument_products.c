@@ -100,7 +100,7 @@ static void side_note(const struct side *side, bool is_beside_computed)
 
 static bool is_computed(const struct side *side) { return side->argument == NULL && side->made_of_count == 0; }
 
-/* Of the forward pass: going backward, data stands beside gradients. */
+/* Reads only the forward pass: in the backward pass, data is beside gradients. */
 struct argument_product *argument_products_find(const struct plan *plan, struct value_walk *walk, struct arena *arena)
 {
     const struct graph *graph = walk->graph;

@@ -20,7 +20,8 @@ struct argument_name {
     bool is_strong; /* it means one thing in JAX's libraries; others give way to what the program does */
 };
 
-/* "state.opt_state[0].nu['lm_head']" to state, opt_state, 0, nu, lm_head. Of a longer path the last words are kept. */
+/* Splits "state.opt_state[0].nu['lm_head']" into state, opt_state, 0, nu, lm_head. A longer path keeps its first word
+ * and its last ones. */
 struct argument_words argument_words_of(struct str path);
 /* The first row that fits, or NULL. Random numbers are made from a few integers only. */
 const struct argument_name *argument_words_name(const struct argument_words *words, bool is_small_integer);

@@ -24,8 +24,8 @@ struct facts {
     struct argument_product product;
     bool is_aliased;    /* it was donated, and a result lives in its memory */
     bool is_replaced;   /* the program gives a new one back */
-    bool is_updated;    /* parts of it are written, or it is put together with something */
-    bool feeds_forward; /* what is made of it outside of the passes goes into them */
+    bool is_updated;    /* parts are written, or it is combined with something */
+    bool feeds_forward; /* what is computed from it outside of the passes goes into them */
     const struct argument_name *name;
 };
 
@@ -57,7 +57,7 @@ static bool makes_random(const struct arguments_reading *reading, uint32_t at)
     return *name == RANDOM;
 }
 
-/* Phases of what reads an argument: an optimizer's update, which says so itself, may stand in a fusion with a
+/* The phases of an argument's reader. An optimizer's update has a phase of its own, but may be in a fusion with a
  * gradient. */
 static unsigned reader_phases(struct value_walk *walk, uint32_t reader_at)
 {

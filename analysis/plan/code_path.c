@@ -37,7 +37,7 @@ static bool str_has(struct str text, char c) { return text.length > 0 && memchr(
 
 /* ---- op names ---- */
 
-/* The next piece, up to a slash that stands in no brackets; false at the end. */
+/* The next piece, up to a slash outside of brackets; false at the end. */
 static bool piece_next(struct str *rest, bool is_balanced, struct str *piece)
 {
     size_t at = 0;
@@ -64,7 +64,7 @@ static bool is_balanced(struct str text)
     return depth == 0;
 }
 
-/* What stood around a name. */
+/* What was written around a name. */
 struct wrapped {
     struct str name;
     bool is_wrapped, is_function; /* jit(f) */
@@ -154,7 +154,7 @@ static size_t name_length(struct str path)
     return length;
 }
 
-/* What stands between brackets at the begin of `path`, which they end with. */
+/* The length of the brackets at the beginning of `path`, with them; `inside`: the text between them. */
 static size_t bracket_length(struct str path, struct str *inside)
 {
     bool is_key = path.length > 1 && (path.data[1] == '\'' || path.data[1] == '"');
@@ -305,8 +305,8 @@ static void frame_visit(const struct hlo_frame *frame, enum code_path_kind kind,
     visit(context, &piece);
 }
 
-/* The person's frames from the outermost inwards, then those of libraries. A package that may be the person's counts
- * as such where nothing else does. False without any frame. */
+/* Visits the user's frames from the outermost inwards, then those of libraries. A package that may be the user's counts
+ * as such if there are no others. False without any frame. */
 static bool stack_visit(const struct hlo *hlo, const struct hlo_detail *detail, code_path_visitor *visit, void *context)
 {
     uint32_t frames[CODE_PATH_DEPTH_MAX], count = 0;

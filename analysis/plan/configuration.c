@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define BATCH ", batch "
-/* Of a name of an axis; of the mesh, which a few axes make. */
+/* The longest name of an axis, and the most axes of a mesh, which has a few. */
 enum { NAME_MAX_BYTES = 40, AXES_MAX = 16 };
-/* More than all of these and a rank of numbers come to. */
+/* More than all these names and the numbers of a shape need. */
 enum { TEXT_MAX_BYTES = 4096 };
 
 /* ---- the mesh ---- */
@@ -50,7 +50,7 @@ static void mesh_write(struct str meshes, struct buf *out)
 
 /* ---- the batch ---- */
 
-/* The array that the function is given, of which each device has a part. */
+/* The array passed to the function; each device has a part. */
 static bool batch_read(const struct plan *plan, const struct plan_argument *argument, struct shape_array *out)
 {
     if (argument->choice.category != CATEGORY_BATCH || !shape_array_read(argument->shape, out))
@@ -85,7 +85,7 @@ const char *configuration_text(const struct plan *plan, struct arena *arena)
 {
     if (!plan->hlo.has_module)
         return NULL;
-    /* An arena that is full jumps away: nothing is asked of it while the buf holds memory. */
+    /* A full arena jumps away: nothing is allocated from it while the buf holds memory. */
     char *text = arena_raw(arena, TEXT_MAX_BYTES + 1);
     struct buf out = {.limit_bytes = TEXT_MAX_BYTES};
     buf_format(&out, "%" PRIu64 " device%s", plan->hlo.device_count, plan->hlo.device_count == 1 ? "" : "s");

@@ -14,5 +14,5 @@
 
 /* NULL where the plan has no module. */
 const char *configuration_text(const struct plan *plan, struct arena *arena);
-/* Of such a text what comes before the batch. */
+/* The part of such a text that comes before the batch. */
 struct str configuration_without_batch(const char *configuration);

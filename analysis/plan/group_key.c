@@ -150,9 +150,9 @@ size_t group_key_layer_word_end(struct str text, size_t at)
 
 /* A walk over the numbers of an op name. */
 struct numbers {
-    struct str text, digits; /* digits: of the number where it stands */
+    struct str text, digits; /* digits: those of the current number */
     size_t at;               /* behind them */
-    bool is_of_layer;        /* it stands behind a word that means a layer, at most three signs away */
+    bool is_of_layer;        /* it follows a word that means a layer, at most three characters behind it */
 };
 
 static bool numbers_next(struct numbers *numbers)

@@ -146,7 +146,7 @@ static bool asks_too_much(const struct memory_capacity *capacity)
     return capacity->asked_bytes > capacity->bytes + capacity->half_bytes;
 }
 
-/* What is held against the capacity; `share`: of it, −1 where that is not known. */
+/* What is compared with the capacity; `share`: as a part of it, −1 if that is not known. */
 static int64_t held_of(const struct memory_capacity *capacity, int64_t needed_bytes, double *share)
 {
     bool is_asked = capacity->bytes >= 0 && needed_bytes <= capacity->bytes && asks_too_much(capacity);

@@ -14,7 +14,7 @@
 
 /* What a device has in one memory space, and who says so. */
 struct memory_capacity {
-    int64_t bytes;       /* -1: nobody says it; the rest is not looked at */
+    int64_t bytes;       /* -1: no source gives it; the rest is not used */
     int64_t half_bytes;  /* as a text rounds it, exact to ± this; 0: exact */
     int64_t asked_bytes; /* that the same text asked for; -1 */
     const char *source;  /* "error.txt", "TPU v5e, from target_arguments.pb" */
@@ -50,33 +50,33 @@ struct memory_fit {
     const char *sentence; /* its parts */
 };
 
-/* JAX leaves a program of a GPU this share of the device unless told otherwise (XLA_PYTHON_CLIENT_MEM_FRACTION),
- * and less where other programs hold some of it. */
+/* JAX reserves this share of a GPU for a program by default (XLA_PYTHON_CLIENT_MEM_FRACTION changes it), and less if
+ * other programs hold some of the memory. */
 #define MEMORY_FIT_SHARE_PERCENT 75
 /* "75 %" */
 #define MEMORY_FIT_SHARE_WORDS MEMORY_FIT_TEXT(MEMORY_FIT_SHARE_PERCENT) " %"
 #define MEMORY_FIT_TEXT(number) MEMORY_FIT_TEXT_OF(number)
 #define MEMORY_FIT_TEXT_OF(number) #number
 
-/* What JAX takes of a GPU with so much memory. */
+/* JAX's default share of a GPU with that memory. */
 int64_t memory_fit_share(int64_t physical_bytes);
 /* The most that fits in it without doubt. */
 int64_t memory_fit_share_safe(int64_t share_bytes);
 
-/* The most bytes of which memory_fit_judge says that they fit, of a program that no error text is about
- * (asked_bytes -1); -1: the capacity is not known. */
+/* The largest size that memory_fit_judge reports as fitting, for a program without an error text (asked_bytes -1); -1:
+ * the capacity is not known. */
 int64_t memory_fit_room(const struct memory_capacity *capacity);
 
-/* Of all that a job needs the first one to look at: it is further above its capacity than `other`, or nearer to it, in
- * shares of that; what an error text asked for counts where that is over and the plan is not. After those with a
- * capacity those without, the larger first. */
+/* Orders what a job needs by what to look at first. It is worse if it takes a larger share of its capacity than
+ * `other`; the size in an error text counts if that is over the capacity and the plan is not. Those without a capacity
+ * come last, the larger first. */
 bool memory_fit_is_worse(const struct memory_capacity *capacity, int64_t needed_bytes,
                          const struct memory_capacity *other, int64_t other_needed_bytes);
 
 /* "fits", "over", "too close", "over by default", "capacity not known". */
 const char *memory_fit_word_name(enum memory_fit_word word);
 
-/* Of a program that needs `needed_bytes` of the memory space named `space`. */
+/* Judges a program that needs `needed_bytes` of the memory space named `space`. */
 void memory_fit_judge(const struct memory_capacity *capacity, int64_t needed_bytes, const char *space,
                       struct arena *arena, struct memory_fit *out);
 /* The member `key`, an object; of a row of the table of devices it says where the table has the figure from. */

@@ -23,12 +23,12 @@ const char *pattern_words(enum pattern_kind kind) { return patterns[kind].words;
 const char *pattern_rule(enum pattern_kind kind) { return patterns[kind].rule; }
 const char *pattern_gone(enum pattern_kind kind) { return patterns[kind].gone; }
 
-/* In percent of the peak: what is told; what of it saved activations, padding. */
+/* In percent of the peak: what is reported, and the least for saved activations and padding. */
 enum { TOLD_PERCENT = 1, SAVED_PERCENT = 25, PADDING_PERCENT = 2 };
-/* What a space of flags or registers is made of is nobody's pattern. */
+/* Spaces of flags or registers have no patterns worth reporting. */
 enum { TOLD_BYTES_MIN = 4096 };
 
-/* ---- what is told ---- */
+/* what is reported */
 
 struct sized {
     int64_t bytes;

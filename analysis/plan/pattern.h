@@ -19,7 +19,7 @@ struct plan_pattern {
     const char *sentence;      /* in the user's words, with figures */
 };
 
-/* "attention_scores"; static storage, as all of these. */
+/* "attention_scores"; static storage, like the texts below. */
 const char *pattern_name(enum pattern_kind kind);
 /* "attention scores": in a sentence. */
 const char *pattern_words(enum pattern_kind kind);

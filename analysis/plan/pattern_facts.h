@@ -29,7 +29,7 @@ struct pattern_finding {
     struct map many_products; /* shapes of logits that products of several places have */
     struct map score_planes;  /* the last two dimensions of scores */
     struct map cache_shapes;  /* of arguments that are caches */
-    struct map donated;       /* numbers of arguments that give their memory to a result, or to nobody */
+    struct map donated;       /* numbers of arguments that give their memory to a result, or offer it in vain */
     struct map unused_donors;
     struct map parameter_lengths; /* leading dimensions of parameters */
     struct map batch_lengths;     /* of arguments that are batch */

@@ -46,7 +46,7 @@ static bool take_logits(struct pattern_finding *finding, const struct pattern_li
     return is_computed(live) && pattern_facts_is_logits(finding, live);
 }
 
-/* Of the shape of scores, or several of them stacked by a loop. */
+/* Has it the shape of scores, or of several of them stacked by a loop? */
 static bool take_scores(struct pattern_finding *finding, const struct pattern_live *live)
 {
     if (!is_computed(live) || pattern_facts_has(&finding->logits, live->hash))

@@ -48,7 +48,7 @@ struct sanity {
     uint64_t insane_count;
 };
 
-/* Negative and absurd sizes count as 0, and are told. */
+/* Negative and absurd sizes become 0 and are counted. */
 static int64_t sane(int64_t size, struct sanity *sanity)
 {
     if (size >= 0 && size <= SUM_MAX_BYTES && sanity->together_bytes <= SUM_MAX_BYTES_TOGETHER) {
@@ -61,8 +61,8 @@ static int64_t sane(int64_t size, struct sanity *sanity)
 
 static bool may_be_size(int64_t size) { return size >= 0 && size <= SUM_MAX_BYTES; }
 
-/* A buffer's size stands twice: of itself and in its allocation. One that cannot be, or passes the allocation, is taken
- * from the other. */
+/* A buffer's size is recorded twice: in the buffer and in its allocation. An impossible one, or one that exceeds the
+ * allocation, is replaced by the other. */
 static int64_t size_of(const struct hlo *hlo, const struct hlo_buffer *buffer, uint64_t *mended_count)
 {
     if (buffer->allocation_at == HLO_NONE)
@@ -164,7 +164,7 @@ static void spaces_find(struct plan *plan, struct arena *arena)
     }
 }
 
-/* The logical buffer that stands for an indefinite allocation: its largest. */
+/* The logical buffer that represents an indefinite allocation: its largest. */
 static uint32_t largest_buffer(const struct plan *plan, const struct hlo_allocation *allocation)
 {
     uint32_t best = PLAN_NONE;
@@ -298,7 +298,7 @@ static struct heap_event *events_of(const struct hlo *hlo, const struct hlo_trac
                          : event->kind == HLO_EVENT_SHARE_WITH ? HEAP_SHARE
                                                                : HEAP_UNKNOWN_KIND;
         events[i].buffer_at = plan_buffer_is_usable(hlo, event->buffer_at) ? event->buffer_at : HEAP_NONE;
-        bool has_canonical = event->kind == HLO_EVENT_SHARE_WITH || event->canonical_id > 0; /* 0: none is told */
+        bool has_canonical = event->kind == HLO_EVENT_SHARE_WITH || event->canonical_id > 0; /* 0: it is not recorded */
         events[i].canonical_at =
             has_canonical && plan_buffer_is_usable(hlo, event->canonical_at) ? event->canonical_at : HEAP_NONE;
     }
@@ -318,7 +318,7 @@ static int64_t *unpadded_for_curve(const struct plan *plan, struct arena *arena)
 
 static int64_t row_unpadded(const struct plan *plan, uint32_t buffer_at, int64_t bytes)
 {
-    /* the row is as large as its allocation, which may be larger than the buffer that stands for it */
+    /* the row is as large as its allocation, which may be larger than the buffer that represents it */
     if (buffer_at == PLAN_NONE || plan->unpadded_bytes[buffer_at] == SHAPE_UNKNOWN_SIZE)
         return SHAPE_UNKNOWN_SIZE;
     return plan->unpadded_bytes[buffer_at] > bytes ? bytes : plan->unpadded_bytes[buffer_at];

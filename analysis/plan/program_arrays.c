@@ -181,7 +181,7 @@ static bool is_of_whole_arrays(struct arrays_finding *finding, uint32_t at)
     return is_it && !is_view(target_of(finding, at));
 }
 
-/* Of these nothing lies in memory that has not been met elsewhere. */
+/* These operations put nothing into memory that was not counted elsewhere. */
 static bool is_no_array(enum graph_op op)
 {
     return op == GRAPH_PARAMETER || op == GRAPH_TUPLE || op == GRAPH_ELEMENT || op == GRAPH_SAME || op == GRAPH_CALL ||
@@ -219,7 +219,7 @@ static void elements_meet(struct arrays_finding *finding, uint32_t at)
         array_meet(finding, (struct value){at, VALUE_WHOLE}, PROGRAM_ARRAY_BETWEEN);
 }
 
-/* Results of these first, so that their operands are not met as something else. */
+/* Meets the results of instructions first, so that their operands are not met as something else. */
 static void between_meet(struct arrays_finding *finding)
 {
     const struct hlo *hlo = finding->graph->hlo;
@@ -344,7 +344,7 @@ static void batch_find(struct arrays_finding *finding)
     }
 }
 
-/* ---- all of it ---- */
+/* the whole program */
 
 static bool has_fusions(const struct graph *graph)
 {

@@ -35,7 +35,7 @@ struct program_arrays {
     uint32_t fused_count;                           /* arrays left out: computed element by element */
     int64_t fused_largest_bytes;
     int64_t argument_bytes, result_bytes; /* of all of them, but for those that may lie in the host's memory */
-    int64_t shared_bytes;                 /* of results at most so much lives in memory of donated arguments */
+    int64_t shared_bytes;                 /* at most this much of the results lives in memory of donated arguments */
     int64_t least_bytes;                  /* at one time, on each device */
     int64_t donatable_bytes;              /* of results with shapes of arguments that are not donated */
     int64_t batch_bytes;                  /* of arguments that may grow with a batch */

@@ -12,7 +12,7 @@ enum torch_operation {
     TORCH_OPERATION_COUNT
 };
 
-/* Of one frame; NONE. */
+/* The operation of one frame; NONE. */
 enum torch_operation torch_operation_of_frame(const struct torch_frame *frame);
 /* Fills one for each stack of the snapshot; cost: frames × rows, and frames of all stacks, charged to the arena's work.
  */

@@ -36,7 +36,7 @@ struct torch_phases {
 };
 
 void torch_phases_find(struct torch_phases *phases, const struct torch_snapshot *snapshot, struct arena *arena);
-/* Of any stack number; TORCH_PHASE_EMPTY of none. */
+/* The phase of any stack number; TORCH_PHASE_EMPTY for none. */
 static inline enum torch_phase torch_phase_of(const struct torch_phases *phases, uint32_t stack)
 {
     return stack < phases->stack_count ? (enum torch_phase)phases->of_stack[stack] : TORCH_PHASE_EMPTY;

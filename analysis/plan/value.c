@@ -97,7 +97,7 @@ static struct value from_parameter(struct back *back, struct value value)
     }
 }
 
-/* Of a view or cast: its operand, if the walk goes through it. */
+/* The operand of a view or cast, if the walk goes through it. */
 static struct value through(const struct back *back, struct value value)
 {
     if (back->reach == VALUE_BUFFER ||
@@ -412,7 +412,7 @@ void value_each_reader(struct value_walk *walk, struct value value, value_reader
     }
 }
 
-/* Casts of one value stand behind each other, seldom more than two. */
+/* Casts of one value follow each other, seldom more than two. */
 enum { CASTS_MAX = 8 };
 
 uint32_t value_maker(struct value_walk *walk, uint32_t at)

@@ -41,17 +41,17 @@ struct value_walk {
     uint8_t *phases; /* by instruction: value_phases, once it was asked for; 0: not yet */
     struct arena *arena;
 };
-/* `arena` outlives the walk, which takes more of it where a value is at many places. */
+/* `arena` outlives the walk, which takes more memory from it if a value is at many places. */
 void value_walk_init(struct value_walk *walk, const struct graph *graph, uint64_t steps, struct arena *arena);
 
-/* Where a value was made. Fusions are opened: the result may lie in one. A loop's element is what its body computes for
- * it, or, if the body hands it on, what came in. `is_gathered` (may be NULL): a gather is on the way. Of the walk,
- * graph and steps are used; a walk back takes at most VALUE_BACK_STEPS_MAX. */
+/* Where a value was made. Fusions are opened, so the result may be inside one. The origin of a loop's element is what
+ * its body computes for it, or its initial value if the body passes it on. `is_gathered` (may be NULL): a gather is on
+ * the way. Uses only the graph and the steps of the walk; a walk back takes at most VALUE_BACK_STEPS_MAX. */
 enum { VALUE_BACK_STEPS_MAX = 400 };
 struct value value_origin(struct value_walk *walk, struct value value, enum value_reach reach, bool *is_gathered);
 
-/* The operation that computes what an operand is: behind copies, views and casts, into and out of fusions; HLO_NONE: it
- * is not known. Of the walk, graph and steps are used. */
+/* The operation that computes an operand: behind copies, views and casts, into and out of fusions; HLO_NONE: it is not
+ * known. Uses only the graph and the steps of the walk. */
 uint32_t value_maker(struct value_walk *walk, uint32_t at);
 
 /* The instruction whose op_name says what the value is: of its origin, else of the nearest named one behind it;

@@ -112,7 +112,7 @@ static bool is_collective(const struct graph *graph, struct value value, struct 
            str_starts(name, STR("async_collective"));
 }
 
-/* Of a value that some part of a training step makes. */
+/* For a value that some part of a training step makes. */
 static struct category_choice by_phase(struct whose_deciding *deciding, const struct plan_row *row,
                                        enum graph_phase phase, struct value origin, const struct readers *readers)
 {

@@ -4,9 +4,9 @@
 #include "read/hlo/hlo_parts.h"
 #include "read/torch/torch_form.h"
 
-/* How many fields of a message are looked at: enough to pass the leading planes of a trace, and little to read. Of
- * fields with one number the first few say enough. Numbers from `NUMBERS_KNOWN` on no message has: of those, which
- * newer writers may put anywhere, many are passed. */
+/* How many fields of a message are examined: enough to pass the leading planes of a trace, and little to read. Only the
+ * first few fields with one number count. No known message has numbers from `NUMBERS_KNOWN` on: newer writers may put
+ * such fields anywhere, so many are passed. */
 enum {
     FIELDS_SEEN = 48,
     OF_ONE_NUMBER = 2,
@@ -80,7 +80,7 @@ static const uint8_t message_of_letter['Z' + 1] = {
     ['E'] = NAMED,    ['V'] = VALUE_TYPE,  ['S'] = SAMPLE,      ['G'] = MAPPING,   ['Y'] = LOCATION,
     ['U'] = FUNCTION, ['K'] = REPORT_ROW,  ['R'] = REPORT_SPACE};
 
-/* Of equal likeness the first. */
+/* If several are equally likely, the first counts. */
 static const struct {
     enum kind kind;
     enum message message;
@@ -225,7 +225,7 @@ static enum kind kind_of_message(struct stream *stream, const struct err *err)
     for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !err_is_set(err); i++) {
         enum message message = candidates[i].message;
         const struct look *top = kind_look(&looker, stream_whole(stream));
-        /* damage behind what is there costs what lies behind it, not the kind */
+        /* damage after the first fields costs what follows it, not the kind */
         int sum = likeness(&looker, stream_whole(stream), message) - (top->is_broken ? BROKEN - UNKNOWN_FIELD : 0);
         if (sum > most && may_be(&looker, message)) {
             most = sum;

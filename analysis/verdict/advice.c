@@ -160,10 +160,10 @@ bool advice_is_of_program(const struct advice *advice)
     return advice->has_program && !advice->facts->is_on_chip && !advice->facts->is_host;
 }
 
-/* Of what fills the memory, a program that takes less of it than this (percent) is not the cause. */
+/* A program that takes less than this percentage of the filled memory is not the cause. */
 enum { SMALL_PERCENT = 10 };
 
-/* A device whose size is not known has at least so much. */
+/* A device of unknown size has at least this much. */
 static int64_t smallest_device_bytes(void)
 {
     int64_t least = INT64_MAX;
@@ -173,8 +173,8 @@ static int64_t smallest_device_bytes(void)
     return least;
 }
 
-/* Arrays that are kept fill the memory, and the program that happened to ask next is small: no change of it is the
- * answer. */
+/* Kept arrays fill the memory, and the program that happened to ask next is small: changing that program does not
+ * help. */
 static bool is_beside_cause(const struct verdict_facts *facts)
 {
     const struct verdict_cause *cause = &facts->out->cause;
@@ -223,7 +223,7 @@ static int by_use(const void *left, const void *right)
 
 /* ---- two together ---- */
 
-/* Of the changes that do not suffice alone, how many are tried in pairs. */
+/* How many of the changes that do not suffice alone are tried in pairs. */
 enum { PAIRED_MAX = 6 };
 
 struct pair {
@@ -253,7 +253,7 @@ static struct pair pair_find(struct advice *advice)
     return best;
 }
 
-/* Of the capacity, in percent: a program that leaves less free is near its limit. */
+/* In percent of the capacity: a program that leaves less free is near its limit. */
 enum { SPARE_PERCENT = 10 };
 
 static bool fits_by_far(const struct verdict_facts *facts)
@@ -306,7 +306,7 @@ static const char *sentence_of(struct advice *advice)
                         pair.first->change, pair.second->change, facts_size(facts, pair.lands_at_bytes));
 }
 
-/* Changes of a program are written as calls of JAX: nobody else is told them. */
+/* Changes of a program are written as calls of JAX, so users of other frameworks do not get them. */
 static void jax_calls_drop(struct advice *advice)
 {
     const struct oom_failure *failure = advice->facts->failure;
@@ -334,7 +334,7 @@ static int64_t best_of(const struct advice *advice)
     return -1;
 }
 
-/* What fits after all, where the program does not, is not refuted by saving less. */
+/* A change that makes the program fit is not refuted by saving less than predicted. */
 static bool is_refuted(const struct advice *advice, const struct verdict_advice *predicted,
                        const struct verdict_advice *compiled)
 {

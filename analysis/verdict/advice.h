@@ -38,9 +38,9 @@ bool advice_sums(struct advice *advice, const char *change, struct variant_sums 
 void advice_figure_drop(const struct advice *advice, struct verdict_advice *item, const char *reason);
 /* What the change lands at; -1: it does not apply. */
 int64_t advice_lands(struct advice *advice, const char *change);
-/* Of attention that is computed in blocks already, whose scores a scan stacks: false where it is not. */
+/* For attention that is computed in blocks already, whose scores a scan stacks; false if it is not. */
 bool advice_find_blocks(struct advice *advice, const struct plan_pattern *pattern);
-/* Of the pattern, or NULL. */
+/* The pattern of that kind, or NULL. */
 const struct plan_pattern *advice_pattern(const struct advice *advice, enum pattern_kind kind);
 /* The pattern's sentence, and its rows as a filter of the Memory Viewer, into `item`. */
 void advice_evidence(const struct plan_pattern *pattern, struct arena *arena, struct verdict_advice *item);
@@ -50,12 +50,12 @@ bool advice_is_of_program(const struct advice *advice);
 /* Writes patches for the items whose kind allows it, where sources are at hand (advice_patch.c). */
 void advice_patch(struct advice *advice);
 
-/* Of the line of live arrays that a filter keeps; -1: of none. */
+/* The bytes of the line of live arrays that a filter keeps; -1: there is none. */
 int64_t advice_line_bytes(const struct verdict_facts *facts, const char *filter);
 
-/* Of an allocator snapshot of PyTorch (torch_advice.c). */
+/* Finds advice for an allocator snapshot of PyTorch (torch_advice.c). */
 void torch_advice_find(struct advice *advice);
-/* Is it one of these? */
+/* Is the item from torch_advice_find? */
 static inline bool torch_advice_is(const struct verdict_advice *item)
 {
     return item->tool != NULL && strcmp(item->tool, "memory_profile") == 0;

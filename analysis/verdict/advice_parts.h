@@ -6,11 +6,12 @@
 #include "verdict/advice.h"
 #include "verdict/cause_arrays.h"
 
-/* Of the arrays all but `kept` of `of` parts go: fills the figures, as a bound. False: that is less than one per cent.
- */
+/* Fills the figures, as a bound, for freeing all but `kept` of `of` parts of the arrays. False: that is less than one
+ * per cent. */
 bool advice_saving_set(const struct advice *advice, const struct cause_arrays *arrays, int64_t kept, int64_t of,
                        struct verdict_advice *item);
-/* Adds it as what takes the cause away; what does not suffice does not stand before what does. */
+/* Adds the item. It counts as a remedy of the cause unless it does not suffice: then it must not come before items that
+ * do. */
 struct verdict_advice *advice_add_of_cause(struct advice *advice, struct verdict_advice item);
 
 enum { ADVICE_PARTS = 32 }; /* enough for what is small beside the rest */

@@ -165,8 +165,8 @@ void advice_find_return_less(struct advice *advice)
 
 /* ---- layout, types ---- */
 
-/* The largest array of which padding is the larger part, where such arrays have most of it; but none that the compiler
- * copied into that layout, which other operations want of it. NULL: there is none. */
+/* The largest array that is mostly padding, if such arrays have most of the padding. It excludes arrays that the
+ * compiler copied into that layout because other operations need it. NULL: there is none. */
 static const struct plan_row *mostly_padded(const struct advice *advice, const struct plan_pattern *pattern)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -186,11 +186,11 @@ static const struct plan_row *mostly_padded(const struct advice *advice, const s
     return bytes >= all_bytes / 2 ? largest : NULL;
 }
 
-/* Of padding, what has to be of arrays that are nearly nothing else, in times of their data and in percent. */
+/* Arrays of NOTHING_ELSE times their data are nearly only padding; SEVERE_PERCENT of all padding has to be theirs. */
 enum { NOTHING_ELSE = 8, SEVERE_PERCENT = 75 };
 
-/* Is most of it of arrays that no operation wants so? What is padded to a few times its data may be laid out for what
- * reads it. */
+/* Is most padding in arrays that no operation needs so? Padding of a few times the data may be a layout that a reader
+ * needs. */
 static bool is_severe(const struct verdict_facts *facts, const struct plan_pattern *pattern)
 {
     int64_t all = 0, severe = 0;
@@ -246,8 +246,8 @@ void advice_find_optimizer_dtype(struct advice *advice)
 
 /* ---- the backward pass ---- */
 
-/* Layers that keep something for the backward pass, where all of these have one name but for their numbers; else 0: two
- * stacks of layers, or blocks beside heads, are not so many of one thing. */
+/* How many layers keep something for the backward pass, if their names differ only in numbers; else 0. Two stacks of
+ * layers, or blocks beside heads, are not so many of one thing. */
 static uint32_t alike_layers(const struct advice *advice, const struct regions *regions)
 {
     bool *has_saved = arena_array(advice->facts->arena, bool, (size_t)regions->count + 1);

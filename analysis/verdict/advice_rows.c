@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* Of a training step it is microbatches where there are few: what the batch's advice says. A prediction has none. */
+/* A training step with few rows gets microbatches instead, by the batch's advice. A prediction has none. */
 enum { ROWS_APART_MIN = 8, ROWS_TRAINED_MIN = 256, ROWS_PERCENT = 60, CLASSES_TRIED = 4 };
 
 struct rowed {
@@ -64,7 +64,7 @@ static bool has_rows(const struct dimensions *dimensions, const struct leaf *lea
     return rows_apart_has(dimensions, leaf, class, NULL);
 }
 
-/* Everything that `has` the class, at any moment; of these the largest at the peak is named. */
+/* All arrays that have the class, at any moment; the largest at the peak is named. */
 static struct cause_arrays rows_of_class(const struct advice *advice, uint32_t class,
                                          bool (*has)(const struct dimensions *dimensions, const struct leaf *leaf,
                                                      uint32_t class))
@@ -97,7 +97,7 @@ static bool is_enough(struct advice *advice, const char *change)
     return limit >= 0 && lands >= 0 && lands <= limit / 100 * FULL_PERCENT;
 }
 
-/* Arrays of all pairs, which take most of it and are read row by row. */
+/* Arrays of all pairs that take most of the memory and are read row by row. */
 bool advice_pairs_find(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -121,7 +121,7 @@ bool advice_pairs_find(struct advice *advice)
     return false;
 }
 
-/* Of programs whose arrays are not of one size, but have one dimension whose rows nothing mixes. */
+/* For programs whose arrays differ in size but share a dimension whose rows are never mixed. */
 void advice_rows_find(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;

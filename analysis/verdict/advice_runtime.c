@@ -349,7 +349,7 @@ static void reserve_less(struct advice *advice)
     advice_add(advice, item);
 }
 
-/* The device is large enough, and what JAX takes of it by default is not. */
+/* The device is large enough, but JAX's default share of it is not. */
 static void reserve_more(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -405,7 +405,7 @@ static const char *topology_call(const struct verdict_facts *facts, const struct
         name);
 }
 
-/* Of the device that was too small. A program that is not optimized yet does not say what it is compiled for. */
+/* The platform of the device that was too small. A program that is not optimized yet does not name its target. */
 static enum space_platform platform_of(const struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;

@@ -34,7 +34,7 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
         int64_t parts = argument == NULL ? 1
                                          : hlo_sharding_parts(&variant.plan->hlo, argument->instruction_at,
                                                               argument->number, targets[0].dimension);
-        int64_t before_all, after_all; /* of all devices, as the person's code has it */
+        int64_t before_all, after_all; /* of all devices, as in the user's code */
         if (!__builtin_mul_overflow(targets[0].size_before, parts, &before_all) &&
             !__builtin_mul_overflow(targets[0].size_after, parts, &after_all))
             sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before_all, (long long)after_all);

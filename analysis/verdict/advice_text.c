@@ -22,7 +22,7 @@ static bool is_of_device(const struct advice *advice)
     return facts->failure != NULL && !advice->has_program && !facts->is_on_chip && !facts->is_host;
 }
 
-/* Of a program whose plan is not here: one that was compiled, or that ran beside other arrays. */
+/* For a program whose plan is not here: one that was compiled, or that ran beside other arrays. */
 static bool is_told(const struct advice *advice) { return is_of_device(advice) && advice->facts->is_jax; }
 
 static bool is_compile(const struct advice *advice) { return is_told(advice) && advice->facts->is_compile; }
@@ -163,7 +163,7 @@ void advice_text_unpad(struct advice *advice)
     bound_add(advice, item, padding);
 }
 
-/* Of what is too large for one device by its shape alone; false: nothing is. */
+/* Advises sharding for what is too large for one device by its shape alone; false: nothing is. */
 static bool shard_of_arrays(struct advice *advice, const struct program_arrays *arrays)
 {
     const struct verdict_facts *facts = advice->facts;
@@ -255,8 +255,8 @@ void advice_text_shard(struct advice *advice)
     bound_add(advice, item, fit->needed_bytes - fit->needed_bytes / devices);
 }
 
-/* Where arguments and results alone are too much, half of what may be a batch has to make up for it. An array that is
- * too large with a batch of one needs something else. */
+/* If arguments and results alone are too much, half of the arrays that may be a batch has to make up for it. An array
+ * that is too large with a batch of one needs another remedy. */
 static bool batch_helps(const struct advice *advice, const struct program_arrays *arrays)
 {
     int64_t over = unplanned_over_bytes(advice->facts);
@@ -311,7 +311,7 @@ void advice_text_sequence(struct advice *advice)
         advice_add(advice, item_of(advice, "Halve the sequence", "x[:, :x.shape[1] // 2]"));
 }
 
-/* Of listed buffers those of float32. */
+/* Counts the float32 buffers among those listed. */
 void advice_text_cast(struct advice *advice)
 {
     int64_t wide = 0;

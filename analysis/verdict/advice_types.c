@@ -41,7 +41,7 @@ static uint32_t first_promotion(const struct advice *advice)
     return first;
 }
 
-/* Of what the program takes, what has to be saved for the scalar to be named as the cause (percent). */
+/* In percent of what the program takes: what has to be saved for the scalar to be named as the cause. */
 enum { PROMOTION_PERCENT = 10 };
 
 static bool promotion_find(struct advice *advice)
@@ -73,7 +73,7 @@ static bool promotion_find(struct advice *advice)
     return true;
 }
 
-/* Of its arguments, what has to be float32 beside the optimizer's state (percent). */
+/* In percent of its arguments: what has to be float32 beside the optimizer's state. */
 enum { WIDE_PERCENT = 1 };
 
 /* Is an argument float32 that is not the optimizer's state? Else all is computed from fewer bits already, and the state
@@ -145,7 +145,7 @@ static bool is_read_narrow(const struct advice *advice, struct value_walk *walk,
     return reading.is_read && !reading.is_wide && !walk->is_cut;
 }
 
-/* Of what the program takes, what the weights of one of the function's arguments have to be (percent). */
+/* In percent of what the program takes: the weights of one of the function's arguments have to be this much. */
 enum { NARROW_PERCENT = 10 };
 
 static void narrow_weights_find(struct advice *advice)

@@ -101,7 +101,7 @@ static const char *of_peak(const struct verdict_facts *facts, const char *what, 
                         facts_size(facts, space->peak_bytes));
 }
 
-/* Of a category, how sure most of its bytes are: the rule of its largest row. */
+/* The confidence of most of a category's bytes: that of the rule of its largest row. */
 static enum verdict_confidence category_confidence(const struct plan_space *space, enum category category)
 {
     const struct plan_row *largest = NULL;
@@ -179,8 +179,8 @@ const char *cause_said(const struct verdict_facts *facts)
                                       : facts_sentence(facts, &said->answer);
 }
 
-/* Of a whole HLO instruction, "%f5.1 = f32[…] custom-call(…), …, metadata={op_name="jit(f5)/pallas_call" …}", what it
- * is called: "jit(f5)/pallas_call (%f5.1)". Of all else the label itself. */
+/* The name of a whole HLO instruction: "jit(f5)/pallas_call (%f5.1)" for "%f5.1 = f32[…] custom-call(…), …,
+ * metadata={op_name="jit(f5)/pallas_call" …}". For any other label, the label itself. */
 static const char *kernel_words(const struct verdict_facts *facts, struct str label)
 {
     static const char equals[] = " = ", operation[] = "op_name=\"";
@@ -289,8 +289,7 @@ static bool of_large_request(const struct verdict_facts *facts)
     return true;
 }
 
-/* One run of the program is less than half of what JAX takes of the device: three quarters, unless it is told
- * otherwise. */
+/* One run of the program takes less than half of what JAX reserves of the device: three quarters by default. */
 static bool of_other_arrays(const struct verdict_facts *facts)
 {
     int64_t share = memory_fit_share(facts->out->fit.capacity_bytes);
@@ -398,7 +397,8 @@ static bool is_of_others(const struct verdict_facts *facts)
            (failure == NULL || failure->kind == PROFILE_FAILURE_SHORTAGE);
 }
 
-/* Files that count no bytes, could not be read or hold no event are named: nothing is told as absent that is here. */
+/* Names the files that count no bytes, could not be read or hold no event, so that no file that is here is called
+ * absent. */
 static const char *unknown_text(const struct verdict_facts *facts)
 {
     const struct verdict_parts *parts = facts->parts;

@@ -62,7 +62,7 @@ static bool says_little(const struct plan_row *row)
 
 enum { MOST_PERCENT = 50, MUCH_PERCENT = 25 };
 
-/* Of arrays of one size the one that shows most of its dimensions: others of them are the same laid flat. */
+/* Among arrays of one size, the one with the most dimensions: others are the same array laid flat. */
 static void said_choose(const struct verdict_facts *facts, struct cause_arrays *arrays)
 {
     uint32_t rank = 0;
@@ -370,7 +370,7 @@ static const char *place_of(const struct verdict_facts *facts, const struct caus
     return place[0] == '\0' ? "" : arena_format(facts->arena, ", %s%s", place, is_one ? "" : " and elsewhere");
 }
 
-/* How many of them have the shape that is said. */
+/* How many of them have the shape that the sentence names. */
 static uint32_t alike_count(const struct verdict_facts *facts, const struct cause_arrays *arrays)
 {
     const char *shape = facts_shape(facts, arrays->said);

@@ -30,8 +30,8 @@ static bool of_small_program(const struct verdict_facts *facts)
     return true;
 }
 
-/* What a GPU's program takes by the list of its allocations, where one of these is most of it. False: no such list, or
- * none is. */
+/* Are arguments, outputs or temporaries most of what a GPU's program takes, by the list of its allocations? False:
+ * there is no such list, or none of them is. */
 static bool of_assignment(const struct verdict_facts *facts)
 {
     static const struct {
@@ -99,7 +99,7 @@ static bool of_stack(const struct verdict_facts *facts, const struct oom_group *
 
 /* ---- attention scores ---- */
 
-/* "f32[32,4096,4096]": how many sides, the last two of them; false: none is told. */
+/* "f32[32,4096,4096]": the number of dimensions, and the last two; false: the text has none. */
 struct sides {
     uint64_t before_last, last;
     size_t count;
@@ -187,7 +187,7 @@ static bool of_scores(const struct verdict_facts *facts, int64_t listed_bytes)
 
 /* ---- logits ---- */
 
-/* Of a list of arguments and outputs those are arguments that are no outputs. */
+/* Is it an argument? In a list of arguments and outputs, all but the outputs are. */
 static bool is_argument(const struct oom_buffer *buffer, enum oom_list list)
 {
     if (list == OOM_ARGUMENTS_AND_OUTPUTS)

@@ -11,8 +11,8 @@
 #include "plan/memory_fit.h"
 #include "read/device.h"
 
-/* What it needs. A request that failed was not made: with it the job needs at least so much, for what came after it is
- * not known. */
+/* What the job needs. If a request failed, the job needs at least this much, because what it would have allocated later
+ * is not known. */
 int64_t device_fit_needed_bytes(const struct device_fit_job *job);
 bool device_fit_is_least(const struct device_fit_job *job);
 /* "needs 102.22 GiB (by this dump's plan)." */

@@ -28,7 +28,7 @@ struct rows {
     const char *less; /* why the figure may be less than their sum; NULL: memory of several is counted once */
 };
 
-/* A heap that cannot be replayed has no moments: the table lists all of it. */
+/* A heap that cannot be replayed has no moments: the table lists all its rows. */
 static bool is_listed(const struct plan_space *space, const struct plan_row *row)
 {
     return space->heap.failure != HEAP_FINE || plan_row_is_alive(row, space->peak_step);
@@ -143,7 +143,7 @@ struct verdict_evidence evidence_padding(const struct verdict_facts *facts, cons
                    NULL);
 }
 
-/* Groups are what is live at the peak, and nothing else. */
+/* Groups hold only what is live at the peak. */
 struct verdict_evidence evidence_group(const struct verdict_facts *facts, const struct verdict_group *group)
 {
     struct verdict_evidence evidence = nothing;

@@ -7,7 +7,7 @@
 
 #include "verdict/facts.h"
 
-/* Of arrays of a program without a buffer assignment. */
+/* The evidence for arrays of a program without a buffer assignment. */
 #define EVIDENCE_OF_SHAPES "Elements of the shapes times bytes of their types, without padding."
 /* Worked out as `sentence` says; no page shows it. */
 struct verdict_evidence evidence_difference(const char *sentence);

@@ -234,7 +234,7 @@ static const struct plan_row *row_of(const struct plan_space *space, int64_t byt
     return NULL;
 }
 
-/* Of the plan: the pattern, category or array that the cause is about. */
+/* Evidence from the plan: the pattern, category or array that the cause is about. */
 static bool cause_of_plan(const struct verdict_facts *facts, struct verdict_cause *cause)
 {
     struct verdict *out = facts->out;

@@ -15,7 +15,7 @@ struct torch_join;
 struct verdict_facts {
     const struct verdict_parts *parts;
     struct arena *arena;
-    struct buf *scratch; /* for one text at a time; freed by whoever asked */
+    struct buf *scratch; /* for one text at a time; the caller frees it */
     struct verdict *out;
     const struct oom_failure *failure; /* NULL: there is none */
     const struct plan_space *space;    /* of the plan: what the failure is about, else HBM; NULL: nothing is there */
@@ -46,7 +46,7 @@ const char *facts_size_beside(const struct verdict_facts *facts, int64_t bytes, 
 const char *facts_sentence(const struct verdict_facts *facts, const struct oom_sentence *sentence);
 /* What is less than nothing is nothing. */
 static inline int64_t facts_positive(int64_t bytes) { return bytes > 0 ? bytes : 0; }
-/* Of a row's bytes those that are padding; 0 where the size of its data is not known. */
+/* The padding in a row's bytes; 0 if the size of its data is not known. */
 static inline int64_t facts_padding(const struct plan_row *row)
 {
     return row->unpadded_bytes < 0 ? 0 : facts_positive(row->bytes - row->unpadded_bytes);
@@ -55,7 +55,7 @@ static inline int64_t facts_padding(const struct plan_row *row)
 void facts_note(const struct verdict_facts *facts, enum verdict_note_kind kind, const char *text);
 /* "models.py:11" of a row, or "". In the arena. */
 const char *facts_source(const struct verdict_facts *facts, const struct plan_row *row);
-/* Of an instruction; "" also for HLO_NONE. */
+/* The source line of an instruction; "" also for HLO_NONE. */
 const char *facts_source_of(const struct verdict_facts *facts, uint32_t at);
 
 /* "bf16[16,2048]" of a row, or "". In the arena. */
@@ -73,8 +73,8 @@ static inline int64_t facts_outputs_bytes(const struct plan_space *space)
 /* Live arrays that no arguments of one step explain; all of them where there is no plan. */
 int64_t facts_live_besides_bytes(const struct verdict_facts *facts);
 
-/* What the device has, and not what JAX takes of it by default, which is all that a text of a GPU's allocator tells;
- * -1: not known. */
+/* The memory of the device itself, not JAX's default share of it, which is all that the text of a GPU's allocator
+ * gives; -1: not known. */
 int64_t fit_device_bytes(const struct verdict_facts *facts);
 /* "80.00 GiB", and what it rests on where it is a guess; "one device" where it is not known. */
 const char *fit_device_words(const struct verdict_facts *facts);
@@ -84,7 +84,7 @@ const char *fit_wrong_size(const struct verdict_facts *facts);
     "A counter or a shape went wrong, or the driver could not tell what the device has: no amount of memory is enough."
 /* Is more asked for at run time, in one piece, than the device has? */
 bool fit_is_request_past_device(const struct verdict_facts *facts);
-/* Would half of it still be? */
+/* Would half as much still be past it? */
 bool fit_is_half_past_device(const struct verdict_facts *facts);
 /* That, or needed by arguments and results alone, or by one array? Then nothing that is released makes room, and no
  * share of the device is large enough. */
@@ -110,5 +110,5 @@ void advice_make(const struct verdict_facts *facts);
 void ledger_make(const struct verdict_facts *facts);
 /* Where each of their figures comes from; last. */
 void evidence_make(const struct verdict_facts *facts);
-/* Of fit and where what needs cause, text and snapshot to be known. */
+/* Sets the sureness of `fit`, and where_over_bytes; needs the cause, the text and the snapshot. */
 void fit_judge(const struct verdict_facts *facts);

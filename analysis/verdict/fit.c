@@ -269,7 +269,7 @@ static void over_find(struct verdict_facts *facts)
     }
 }
 
-/* How sure the figures are that are said of it: those of both, those of a text, else what the cause rests on. */
+/* How sure the figures of `fit` are: those of text and snapshot, those of the text, else what the cause rests on. */
 static void sureness_find(const struct verdict_facts *facts)
 {
     const struct verdict *out = facts->out;

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* A plan and what was seen are told to balance up to this. */
+/* A plan and the measured memory count as balanced up to this difference. */
 enum { BALANCE_PERCENT = 5 };
 
 static void ledger_add(const struct verdict_facts *facts, const char *kind, const char *label, int64_t bytes,

@@ -21,7 +21,7 @@ struct mentions_known {
     int64_t bytes;
     const struct verdict_evidence *evidence;
     enum rank rank;
-    bool is_said; /* of the sentence's own: it stood there once */
+    bool is_said; /* of the sentence's own: it was used once */
 };
 
 struct finder {
@@ -60,7 +60,7 @@ static const struct mentions_known *known_of(const struct finder *finder, struct
     return found;
 }
 
-/* NULL: none. Of the sentence's own that read alike the first one that did not stand there yet. */
+/* NULL: none. Among the sentence's own figures that read alike, the first that was not used yet. */
 static const struct mentions_known *known_find(struct finder *finder, struct str size)
 {
     const struct mentions_known *found = NULL;
@@ -94,7 +94,7 @@ static struct str size_at(const char *text)
     return (struct str){text, 0};
 }
 
-/* Of a sentence, whose own figures were added before. */
+/* Finds the figures of a sentence; its own figures were added before. */
 static struct verdict_mentions mentions_find(struct finder *finder, const char *sentence)
 {
     struct arena *arena = finder->facts->arena;
@@ -113,7 +113,7 @@ static struct verdict_mentions mentions_find(struct finder *finder, const char *
     return mentions;
 }
 
-/* Of a program without a buffer assignment: no page shows more of them than their shapes. */
+/* For a program without a buffer assignment: no page shows more than the shapes of its arrays. */
 static void arrays_add(struct finder *finder)
 {
     const struct program_arrays *arrays = finder->facts->out->arrays;
@@ -236,7 +236,7 @@ static bool is_of_failure(const struct verdict_facts *facts)
     return facts->moment != NULL && facts->moment->failure != NULL;
 }
 
-/* Of the sentence on one run of a program that fit.c writes. */
+/* For the sentence on one run of a program that fit.c writes. */
 static void plan_add(struct finder *finder)
 {
     static const enum plan_kind kinds[] = {PLAN_PARAMETER, PLAN_OUTPUT, PLAN_TEMPORARY};

@@ -9,7 +9,7 @@
 #include "whatif/marginal.h"
 
 /* Groups that are listed. */
-/* Shapes up to here are told whole; of longer tuples the elements that end before TUPLE_TEXT_BYTES. */
+/* Shapes up to SHAPE_TEXT_BYTES are written whole; longer tuples end with the last element before TUPLE_TEXT_BYTES. */
 enum { GROUPS_MAX = 12, SHAPE_TEXT_BYTES = 80, TUPLE_TEXT_BYTES = 48 };
 
 static void patterns_make(const struct verdict_facts *facts)
@@ -36,7 +36,7 @@ static void patterns_make(const struct verdict_facts *facts)
     }
 }
 
-/* Of a tuple that is longer than a line its first elements: "(f32[8192], f32[8192], … 37 more)". */
+/* The first elements of a tuple that is longer than a line: "(f32[8192], f32[8192], … 37 more)". */
 static const char *shape_in_a_line(const struct verdict_facts *facts, struct str shape)
 {
     size_t depth = 0, kept_length = 0;

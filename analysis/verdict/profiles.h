@@ -13,7 +13,7 @@ uint32_t profiles_bytes_type(const struct pprof *pprof);
 /* "go-cpu.prof counts nanoseconds, not bytes." of the profiles without that column, in the arena; NULL: all have
  * one. */
 const char *profiles_without_bytes(const struct profile_set *set, struct arena *arena);
-/* Of a sample, in that column; 0 for what is not known. */
+/* The bytes of a sample in that column; 0 if it is not known. */
 int64_t profiles_bytes_of(const struct pprof *pprof, uint32_t type, uint32_t sample);
 /* Is it a loaded program? Else it is an array. */
 bool profiles_is_program(const struct pprof *pprof, uint32_t sample);

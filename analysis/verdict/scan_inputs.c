@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Of the peak, in percent: smaller arrays are not looked at. A loop of fewer rounds has no parts to speak of. */
+/* In percent of the peak: smaller arrays are skipped. A loop of fewer rounds has too few parts. */
 enum { LEAST_PERCENT = 5, PARTS_MIN = 4 };
 /* Instructions behind a value, nested fusions. */
 enum { BEHIND_MAX = 64, NESTED_MAX = 4 };
@@ -24,7 +24,7 @@ struct inputs_finding {
     const struct graph *graph;
     struct arena *arena;
     struct value_walk walk;
-    int64_t *parts; /* by row: that are read of it; 0: it is needed whole, or not looked at */
+    int64_t *parts; /* by row: the number of parts in which it is read; 0: it is needed whole, or was not examined */
 };
 
 static bool shape_at(const struct inputs_finding *finding, uint32_t at, struct shape_array *shape)
@@ -94,7 +94,7 @@ struct inputs_reading {
     uint32_t behind[BEHIND_MAX], count; /* what hands it on, element by element */
     uint32_t loop;                      /* in whose body it is made; HLO_NONE: none */
     int64_t parts;
-    bool is_whole; /* something needs all of it */
+    bool is_whole; /* something needs the whole value */
 };
 
 /* How many loops the source has around an operation, by its name. */
@@ -110,8 +110,8 @@ static uint32_t loops_named(const struct inputs_finding *finding, uint32_t at)
     return count;
 }
 
-/* One part of it, in a loop that began behind it; but not of what the compiler took out of that loop, where the source
- * computes it part by part already. */
+/* Notes a part that is read in a loop that began after the value. Values that the compiler moved out of that loop do
+ * not count, because the source computes those part by part already. */
 static bool part_take(struct inputs_reading *reading, uint32_t slice_at)
 {
     const struct inputs_finding *finding = reading->finding;
@@ -151,7 +151,7 @@ static bool reader_take(void *context, uint32_t reader_at, uint32_t operand)
     return !reading->is_whole;
 }
 
-/* Of a value, the parts that loops read of it and of what is computed of it; 0: all of it is needed at once. */
+/* The number of parts in which loops read a value and what is computed from it; 0: the whole is needed at once. */
 static int64_t parts_read(struct inputs_finding *finding, struct value value, uint32_t made_by)
 {
     struct inputs_reading reading = {.finding = finding,

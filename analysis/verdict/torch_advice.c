@@ -9,7 +9,7 @@
 /* What holds less of the moment than this is not advised about. */
 enum { LEAST_PART = 50 };
 
-/* Of what the segments take, what expandable ones have to save. */
+/* Expandable segments have to save at least 1/LEAST_SAVED of what the segments take. */
 enum { LEAST_SAVED = 10 };
 
 /* In PyTorch fused attention is a word, and takes no time; a state of 8 bits makes other numbers. */
@@ -337,7 +337,7 @@ static void cause_mark(struct advice *advice)
     }
 }
 
-/* What is not known is recorded by whoever begins earlier. */
+/* Advises to start recording earlier, because what was allocated before is unknown. */
 static void earlier_find(struct advice *advice)
 {
     const struct verdict_facts *facts = advice->facts;

@@ -6,7 +6,7 @@
 
 #include "model/memory_profile/failures.h"
 
-/* Of a snapshot whose segments hold far more than is in use, which segments that grow would not. */
+/* For a snapshot whose segments hold far more than is in use, and would not if they could grow. */
 static void of_segments(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;
@@ -20,7 +20,7 @@ static void of_segments(const struct verdict_facts *facts)
                            facts_size(facts, segments->expandable->reserved_bytes)));
 }
 
-/* Of a snapshot: what earlier steps saved for their backward passes, and still holds. */
+/* For a snapshot: what earlier steps saved for their backward passes and still hold. */
 static void of_retained(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;
@@ -44,7 +44,7 @@ static const struct {
     [TORCH_OPERATION_LOSS] = {VERDICT_CAUSE_LOGITS, "Logits of the loss", "the cross entropy"},
 };
 
-/* Of a snapshot: what one operation holds of activations and workspace. */
+/* For a snapshot: what one operation holds of activations and workspace. */
 static void of_main_operation(const struct verdict_facts *facts, enum torch_operation operation)
 {
     const struct torch_operation_sum *sum = &facts->moment->operations[operation];
@@ -55,7 +55,7 @@ static void of_main_operation(const struct verdict_facts *facts, enum torch_oper
                            of_operation[operation].made_by, sum->line));
 }
 
-/* Of a request that failed although enough was free. */
+/* For a request that failed although enough was free. */
 static void of_pieces(const struct verdict_facts *facts)
 {
     const struct memory_profile_failure *failure = facts->moment->failure;
@@ -87,7 +87,8 @@ static bool is_in_pieces(const struct memory_profile_failure *failure)
            (failure->kind == PROFILE_FAILURE_FRAGMENTATION || failure->kind == PROFILE_FAILURE_ELSEWHERE);
 }
 
-/* Of a snapshot: what earlier steps keep, the request that failed for pieces, what has a name, else what holds most. */
+/* For a snapshot: what earlier steps keep, a request that failed for fragmentation, what has a name, else what holds
+ * most. */
 void torch_cause_make(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;

@@ -6,7 +6,7 @@
 #include "model/memory_profile/categories.h"
 #include "verdict/torch_moment.h"
 
-/* A line that asked for less of the group than this part says little of it. */
+/* A line that asked for a smaller part of the group does not describe it. */
 enum { LEAST_PART = 10 };
 
 struct inner_lines {

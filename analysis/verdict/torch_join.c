@@ -52,7 +52,7 @@ static bool is_of_device(const struct oom_failure *failure, const struct memory_
     return device < 0 || pool->device < 0 || device == pool->device;
 }
 
-/* What is free, allocated and reserved, of which text and snapshot both know some. */
+/* How many of the figures for free, allocated and reserved memory both text and snapshot have, and how many agree. */
 struct shared {
     uint32_t told, agree;
 };
@@ -83,7 +83,7 @@ static const char *size_of(struct arena *arena, int64_t bytes)
     return size_text_in(arena, bytes < 0 ? 0 : (uint64_t)bytes);
 }
 
-/* Of those of the size the one that shares most figures with the text; of equals the last. */
+/* Among failures of the text's size, takes the one that shares most figures with the text; if several do, the last. */
 static void by_request(const struct oom_failure *failure, const struct memory_profile *trace, struct arena *arena,
                        struct torch_join *out)
 {

@@ -28,5 +28,5 @@ bool torch_join_is(const struct oom_failure *failure, enum oom_figure_at at, int
 /* Parts of the verdict of both (torch_beside.c); facts->join is set. */
 void torch_beside_make(struct verdict_facts *facts);
 void torch_beside_where(const struct verdict_facts *facts);
-/* Of what is in facts->out->together and in the rows of `where`. */
+/* Shows what facts->out->together and the rows of `where` hold. */
 void torch_beside_show(const struct verdict_facts *facts);

@@ -147,7 +147,7 @@ bool torch_moment_is_unknown(const struct torch_moment *moment)
     return unknown > 0 && (largest == CATEGORY_UNKNOWN || unknown > moment->sums[largest].bytes);
 }
 
-/* Of what nothing tells of: what was there before the recording began. */
+/* The part of the unknown bytes that was there before the recording began. */
 static int64_t before_bytes(const struct torch_moment *moment)
 {
     int64_t before = moment->pool->before[CATEGORY_UNKNOWN].bytes, unknown = moment->sums[CATEGORY_UNKNOWN].bytes;
@@ -250,7 +250,7 @@ static int larger_first(const void *left, const void *right)
     return ORDER(b->bytes, a->bytes) ?: ORDER(a->event, b->event);
 }
 
-/* Lines of the person's code, with whose memory they asked for. */
+/* Lines of the user's code, and the categories of the memory that they asked for. */
 void torch_moment_groups(const struct verdict_facts *facts)
 {
     const struct torch_moment *moment = facts->moment;

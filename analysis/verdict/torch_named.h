@@ -13,13 +13,13 @@ struct torch_moment;
 struct advice;
 
 struct torch_holder_sum {
-    int64_t bytes, parameter_bytes; /* of all; of these, in blocks that are parameters */
+    int64_t bytes, parameter_bytes; /* of all blocks; of those that are parameters */
     uint32_t count;                 /* blocks */
     const char *line;               /* that holds most; "" where none is known */
-    enum category category;         /* of most of it */
+    enum category category;         /* that of most of the bytes */
 };
 
-/* In the order in which they are told. */
+/* In the order in which they are reported. */
 enum torch_named_cause {
     TORCH_NAMED_STEPS_KEEP,
     TORCH_NAMED_WEIGHTS_TWICE,
@@ -46,7 +46,7 @@ struct torch_named {
     uint8_t failed_of;          /* its holders, as torch_holders_find has them */
     struct memory_profile_kept kept;
     int64_t private_bytes;            /* segments of private pools */
-    int64_t bytes[TORCH_NAMED_COUNT]; /* what each holds; 0: there is nothing of it */
+    int64_t bytes[TORCH_NAMED_COUNT]; /* what each holds; 0: nothing */
     bool is_cause[TORCH_NAMED_COUNT]; /* it holds enough to be why memory ran short */
 };
 

@@ -63,7 +63,7 @@ static enum verdict_confidence confidence_of(enum change_confidence confidence)
     return confidences[confidence];
 }
 
-/* Of a job that failed nothing is known of what comes behind, so that no change is known to be enough. */
+/* What follows in a job that failed is not known, so no change is known to be enough. */
 static enum verdict_fits replay_fits_of(const struct replay_steps *steps,
                                         const struct memory_profile_replay_change *after, uint8_t bounds)
 {

@@ -14,8 +14,8 @@
 #define TORCH_REPLAY_WORK (UINT64_C(1) << 27)
 
 enum torch_replay_word {
-    TORCH_REPLAY_NOT_KNOWN, /* it cannot be replayed, or the change cannot be told here */
-    TORCH_REPLAY_COSTLY,    /* it would take too long; memviewd whatif says it */
+    TORCH_REPLAY_NOT_KNOWN, /* it cannot be replayed, or the change cannot be computed here */
+    TORCH_REPLAY_COSTLY,    /* it would take too long; memviewd whatif computes it */
     TORCH_REPLAY_IDLE,      /* it is so already, saves nothing, or the job gets less far with it */
     TORCH_REPLAY_MADE,      /* the figures are set */
 };

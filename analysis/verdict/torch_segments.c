@@ -41,7 +41,8 @@ static void expandable_judge(struct torch_moment *moment)
                               segments->saves_bytes > segments->beside_bytes / 2;
 }
 
-/* Of a program that was never run no segment is recorded: by the allocator's rules, where memory is in use most. */
+/* A program that never ran has no recorded segments: computes them by the allocator's rules for the moment when most
+ * memory is in use. */
 static void peak_by_rules(const struct verdict_facts *facts, struct torch_moment *moment)
 {
     struct torch_segments *segments = &moment->segments;

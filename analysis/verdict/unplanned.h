@@ -5,7 +5,7 @@
 #include "plan/program_arrays.h"
 #include "verdict/facts.h"
 
-/* The arrays of the program that the verdict is about; NULL: it has a plan, or nothing is known of it. */
+/* The arrays of the verdict's program; NULL: it has a plan, or nothing is known about it. */
 const struct program_arrays *unplanned_arrays(const struct verdict_facts *facts);
 /* How much more arguments and results alone take than the device has; 0: not more, or not known. */
 int64_t unplanned_over_bytes(const struct verdict_facts *facts);
@@ -21,5 +21,5 @@ void unplanned_judge(const struct verdict_facts *facts);
 bool unplanned_cause(const struct verdict_facts *facts);
 /* Is the cause that was found one of theirs? */
 bool unplanned_is_cause(const struct verdict_facts *facts);
-/* Of a program where nothing failed that is known of. */
+/* A sentence for a program without a known failure. */
 const char *unplanned_sentence(const struct verdict_facts *facts);

@@ -50,7 +50,7 @@ const char *verdict_note_name(enum verdict_note_kind kind)
 
 /* ---- what is at hand ---- */
 
-/* Of the plan the space that a failure is about; without a failure HBM. */
+/* The plan's space that the failure is about; without a failure HBM. */
 static const struct plan_space *space_of(const struct verdict_facts *facts)
 {
     const struct plan *plan = facts->parts->plan;
@@ -62,13 +62,14 @@ static const struct plan_space *space_of(const struct verdict_facts *facts)
     return plan_space_find(plan, 0);
 }
 
-/* Pools of devices stand first, the worst first of all. */
+/* Pools of devices come first, the worst before all others. */
 static const struct memory_profile_pool *pool_of(const struct memory_profile *trace)
 {
     return trace != NULL && trace->pool_count > 0 && trace->pools[0].count > 0 ? &trace->pools[0] : NULL;
 }
 
-/* Of a snapshot beside a text the device that both are about; one of another failure says nothing here. */
+/* For a snapshot beside a text: finds the device that both are about. A snapshot of another failure is not used
+ * here. */
 static void join_find(struct verdict_facts *facts)
 {
     if (facts->pool == NULL || facts->pool->profile->events.snapshot == NULL || facts->failure == NULL)
@@ -105,7 +106,7 @@ bool verdict_is_of_plan(const struct oom_meaning *said)
     return !is_of_host(said->failure) && oom_may_be_of_xla(said->failure);
 }
 
-/* Whose words they are, so that nobody is told the calls of another framework. */
+/* The framework of the text, so that no user gets the calls of another framework. */
 static void framework_find(struct verdict_facts *facts)
 {
     const struct oom_failure *failure = facts->failure;
@@ -116,8 +117,8 @@ static void framework_find(struct verdict_facts *facts)
     facts->is_of_plan = failure == NULL || facts->is_of_request || verdict_is_of_plan(facts->parts->failure);
 }
 
-/* Live arrays of a profile are JAX's, and say what stood in the way of a request at run time. Of the host's memory that
- * is a request of a program for the CPU. */
+/* Live arrays of a profile are JAX's, and show what held the memory when a request failed at run time. For the host's
+ * memory that is a request of a program for the CPU. */
 bool verdict_is_of_live_arrays(const struct oom_meaning *said, bool is_of_request)
 {
     const struct oom_failure *failure = said->failure;
@@ -200,7 +201,7 @@ static bool says_what_was_free(const struct verdict_facts *facts)
            facts_figure(facts, OOM_capacity_bytes) >= 0;
 }
 
-/* What was asked for, and what stood in its way. */
+/* What was requested, and what held the memory. */
 static const char *live_sentence(const struct verdict_facts *facts)
 {
     const struct verdict *out = facts->out;

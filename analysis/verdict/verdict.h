@@ -68,7 +68,7 @@ enum verdict_evidence_kind {
 struct verdict_evidence {
     enum verdict_evidence_kind kind;
     const char *sentence;    /* what is to be seen there, or how the figure is worked out */
-    const char *tool, *view; /* the page that shows it, and which view of it; NULL: none, the usual one */
+    const char *tool, *view; /* the page that shows it, and its view; NULL: none, the usual view */
     int64_t space;           /* memory space of the plan; -1: it is not of a plan */
     const char *step;        /* "peak", "all": when the rows are alive; NULL: it is not of a plan */
     const char *filter;      /* of the table there; "": all rows; NULL: there is no table */
@@ -82,14 +82,14 @@ struct verdict_evidence {
     const char *file;        /* name of a text, id of a device profile; NULL */
     const char *change;      /* of the what-if; NULL */
     const char *device;      /* row of the table of devices; NULL */
-    bool has_time;           /* the page of a trace stands at time_ps; else at its peak */
+    bool has_time;           /* the page of a trace opens at time_ps; else at its peak */
     int64_t time_ps;
     const char *memory; /* of a trace with several: which one; NULL: the worst */
 };
 
 /* A size in a sentence. */
 struct verdict_mention {
-    const char *text; /* as it stands there */
+    const char *text; /* as the source has it */
     int64_t bytes;
     const struct verdict_evidence *evidence;
 };
@@ -118,7 +118,7 @@ struct verdict_cause {
 
 struct verdict_fit {
     int64_t needed_bytes, capacity_bytes, over_bytes, free_bytes;
-    int64_t share_bytes;              /* of a whole GPU: what JAX takes of it by default (plan/memory_fit.h) */
+    int64_t share_bytes;              /* of a whole GPU: what JAX takes by default (plan/memory_fit.h) */
     const char *word;                 /* as of memory_fit_word_name */
     enum capacity_from capacity_from; /* where it is known */
     const char *capacity_source;      /* NULL: not known */
@@ -126,7 +126,7 @@ struct verdict_fit {
     const char *space;                /* "HBM" */
     const char *sentence;
     const char *sureness;        /* of these figures: "exact", "as printed", or a confidence */
-    const char *sureness_of;     /* whose they are: "in the snapshot"; "": nothing is to be said */
+    const char *sureness_of;     /* whose they are: "in the snapshot"; "": print nothing */
     const char *sureness_reason; /* NULL: there is none */
     struct verdict_evidence needed, capacity, over, free;
     struct verdict_mentions mentions; /* of the sentence */
@@ -157,7 +157,8 @@ struct verdict_group {
     const char *key, *category, *label, *shape, *source; /* key: of the view whose; source: "models.py:11" or "" */
     uint32_t count;
     int64_t bytes;
-    const char *inner; /* of a snapshot: the line within a library that asked for most of it; NULL: it is `source` */
+    const char
+        *inner; /* of a snapshot: the line within a library that asked for most of its memory; NULL: it is `source` */
     int64_t inner_bytes;
     struct verdict_evidence evidence;
 };
@@ -173,7 +174,7 @@ enum verdict_advice_kind {
 struct verdict_advice {
     enum verdict_advice_kind kind;
     const char *title;  /* verb and object */
-    const char *change; /* as `memviewd whatif --change` takes it; NULL: there is no model of it */
+    const char *change; /* as `memviewd whatif --change` takes it; NULL: there is no model for it */
     int64_t saves_bytes, lands_at_bytes;
     int64_t predicted_bytes; /* what it was to land at before the compiler was asked, without a prediction what it
                                 lands at now; -1: the compiler was not asked, or did not say */
@@ -197,7 +198,7 @@ struct verdict_advice {
     struct verdict_mentions mentions;           /* of the evidence's sentence */
     const char *call;                           /* the line to write or the flag to set */
     uint32_t effort;                            /* of the person, for the order */
-    bool is_of_cause;                           /* it takes away what stood in the way: before all others */
+    bool is_of_cause;                           /* it takes away the cause: it comes before all others */
     double extra_flops_percent;                 /* work of products that is done once more; < 0: not known */
     const struct patch *patch; /* of the user's source; NULL: no sources are here, or there is none of its kind */
 };
@@ -210,7 +211,7 @@ struct verdict_bar {
     struct verdict_evidence evidence;
 };
 
-/* Of a text of PyTorch and a snapshot of the same failure: a figure that either states. */
+/* A figure that a text of PyTorch or a snapshot of the same failure gives. */
 struct verdict_together_row {
     const char *kind, *label; /* "asked", "free", "in_use", "free_in_segments", "largest_hole", "others" */
     int64_t bytes;            /* the snapshot's, which is exact, else the text's */
@@ -248,7 +249,7 @@ enum verdict_note_kind {
     VERDICT_NOTE_SNAPSHOT,     /* which allocator snapshot is of the failure, or why one that is here is not */
     VERDICT_NOTE_DISAGREEMENT, /* two sources have different figures of one thing */
     VERDICT_NOTE_AGREEMENT,    /* how a text and the plan of its program agree, or why they were not compared */
-    VERDICT_NOTE_TEXT,         /* what the reader of the text could not use, or knows of it */
+    VERDICT_NOTE_TEXT,         /* what the reader of the text could not use, or knows about it */
     VERDICT_NOTE_PLAN,         /* the same of the plan */
     VERDICT_NOTE_PROFILE,      /* what the live arrays of a device profile may hold besides */
     VERDICT_NOTE_KIND_COUNT
@@ -283,8 +284,8 @@ struct verdict {
     uint32_t group_total_count;
     int64_t rest_bytes; /* of the smaller groups */
     int64_t peak_bytes;
-    /* Of an allocator snapshot: what PyTorch took of the device at most, and how often it gave segments back right
-     * before it asked for another one, or failed; -1: of anything else, or not told. */
+    /* For an allocator snapshot: what PyTorch took of the device at most, and how often it released segments right
+     * before it asked for another one, or failed; -1: not a snapshot, or not recorded. */
     int64_t reserved_bytes, retry_count;
     struct verdict_evidence peak, rest; /* of peak_bytes; of rest_bytes */
     const struct program_arrays
@@ -299,7 +300,7 @@ struct verdict {
     bool is_advice_idle;         /* it fits by far: nothing of the list is needed */
     const char *advice_sentence; /* NULL: the first advice suffices */
     struct verdict_mentions mentions, advice_mentions; /* of `sentence`, of `advice_sentence` */
-    struct verdict_mentions further; /* figures that stand in none of these: of how a text and its plan agree */
+    struct verdict_mentions further; /* figures that are in none of these: about the agreement of a text and its plan */
     const struct oom_step *steps;    /* what to run to see more; model/oom/model.h */
     uint32_t step_count;
     struct verdict_ledger ledger;
@@ -313,14 +314,14 @@ struct verdict {
 /* Fills `out`, which is zeroed. `scratch` holds one text at a time. */
 void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct arena *arena, struct verdict *out);
 
-/* May the failure be of a program that XLA compiled, so that a plan says more of it? */
+/* May the failure belong to a program that XLA compiled, so that a plan explains it further? */
 bool verdict_is_of_plan(const struct oom_meaning *failure);
 
-/* May a device profile that lies beside the text say what stood in the way of its request? `is_of_request`: a program
- * here asks for that in one piece. */
+/* May a device profile beside the text say what else held the memory when its request failed? `is_of_request`: a
+ * program here asks for that in one piece. */
 bool verdict_is_of_live_arrays(const struct oom_meaning *failure, bool is_of_request);
 
-/* "no_donation"; static storage, as all of these. */
+/* "no_donation"; static storage, like the texts below. */
 const char *verdict_cause_name(enum verdict_cause_kind kind);
 const char *verdict_cause_words(enum verdict_cause_kind kind);
 const char *verdict_advice_name(enum verdict_advice_kind kind);

@@ -15,7 +15,7 @@ struct change_table {
 /* "A  NAME WHERE, TOTAL": what a side is. `where` may be empty. */
 void change_table_side(const struct change_table *table, const char *side, const char *name, const char *where,
                        const char *total);
-/* A title, or heads in Markdown: "Change | From A to B", the first of which is a figure. */
+/* A title, or heads in Markdown: "Change | From A to B"; the first column holds figures. */
 void change_table_begin(const struct change_table *table, const char *title, const char *heads);
 /* A line: a change ("+3.00 GiB", "" before the others), and one cell or two. */
 void change_table_row(const struct change_table *table, const char *change, const char *second, const char *third);

@@ -174,7 +174,7 @@ static size_t dots_find(struct str text)
     return SIZE_MAX;
 }
 
-/* Reads ">=5", "<3", "2..5" or "7"; false if it is none of these. */
+/* Reads ">=5", "<3", "2..5" or "7"; false for another form. */
 static bool range_read(struct str text, struct filter_choice *choice, bool *is_share)
 {
     size_t dots = dots_find(text);

@@ -148,7 +148,7 @@ bool table_take(struct table_rows *rows, uint32_t row);
 void table_sort(struct table_rows *rows);
 /* Row `at` of the order, first ≤ at < end. */
 uint32_t table_row_at(const struct table_rows *rows, uint32_t at);
-/* Keeps what table_row_at needs, four bytes a row, and nothing else; no row can be taken any more. */
+/* Keeps only what table_row_at needs, four bytes a row; no row can be taken any more. */
 void table_keep_order(struct table_rows *rows);
 /* The three together, for rows 0 … row_count − 1. */
 void table_take_all(struct table_rows *rows, uint32_t row_count);
@@ -167,11 +167,10 @@ void table_rows_write(const struct table_rows *rows, const char *key, struct jso
 void table_row_write(const struct table_column *columns, const void *context, uint32_t row, struct json *json);
 /* The format is one of lines: csv, ndjson. */
 bool table_is_lines(const struct table_rows *rows);
-/* The page in such a format: in CSV the heads first, then row after row, each written before the next is made. `names`
- * are those of the columns in the wanted order, with spaces between; NULL: all that have a head, as they are. Before
- * them stand the cells of request->lead. With request->rest a page
- * of more than TABLE_WHOLE_BYTES is left there instead: columns and their context must lie in the request's arena, or
- * live as long as the model. */
+/* Writes the page as lines. In CSV the heads come first, then row after row, each written before the next is made. The
+ * cells of request->lead come before the columns. `names` are the columns to write in that order, with spaces between;
+ * NULL: all that have a head, as they are. With request->rest a page of more than TABLE_WHOLE_BYTES is left there
+ * instead: columns and their context must be in the request's arena, or live as long as the model. */
 void table_lines_write(const struct table_rows *rows, const char *names);
 enum { TABLE_WHOLE_BYTES = 4 << 20 };
 

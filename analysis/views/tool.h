@@ -37,7 +37,7 @@ struct tool_request {
     const struct tool_param *params;
     size_t param_count;
     struct arena *arena;         /* for this answer alone */
-    struct buf *scratch;         /* for one text at a time; freed by whoever made the request */
+    struct buf *scratch;         /* for one text at a time; the maker of the request frees it */
     struct buf *out;             /* the answer */
     const struct csv_cell *lead; /* cells before those of each row of a table of lines (table.h); NULL: none */
     size_t lead_count;
@@ -58,8 +58,8 @@ struct tool_view {
     const char *const *repeatable_names; /* parameters that may come more than once; ends with NULL; may be NULL */
 };
 
-/* What a tool's views are about: what `model` of the request points to: struct plan, memory_profile, profile_set,
- * oom_report, module_set, compare_programs or fleet; of two profiles a profile_set, the first of which is the base. */
+/* The subject of a tool's views, to which `model` of the request points: struct plan, memory_profile, profile_set,
+ * oom_report, module_set, compare_programs or fleet. For two profiles it is a profile_set; the first is the base. */
 enum tool_model {
     TOOL_OF_MODULE,
     TOOL_OF_TRACE,

@@ -70,7 +70,7 @@ static void parts_note(struct map *parts, struct map *elements, struct shape_arr
     map_number(elements, (uint64_t)all, is_known, NULL, &is_new);
 }
 
-/* Of three dimensions and more put into two, one is longer than any was. */
+/* An array of three or more dimensions was flattened to two, so one is longer than any was before. */
 static bool is_flat(const struct shape_array *array, int64_t longest)
 {
     return array->rank == 2 && (array->dimensions[0] > longest || array->dimensions[1] > longest);

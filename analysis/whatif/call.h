@@ -7,8 +7,8 @@
 /* What to write for a change that applies to `variant`, as it is before the change; in the arena, never NULL. "" of a
  * batch and a sequence, whose line needs the sizes behind the change (call_resize). */
 const char *call_text(const struct variant *variant, const struct change *change);
-/* Attention in blocks of so many queries, of each of which the scores are computed again going backward; masked as a
- * causal mask would have it. In the arena. */
+/* Attention in blocks of this many queries whose scores are computed again going backward; masked like a causal mask if
+ * `is_masked`. In the arena. */
 enum { CALL_QUERIES = 128 };
 const char *call_attention(bool is_masked, bool has_backward, struct arena *arena);
 /* "jax.jit(train_step, donate_argnames=("params",))": what donates those of plan->arguments that are flagged, by number
@@ -18,9 +18,10 @@ const char *call_donation(const struct plan *plan, const bool *flags, struct are
 void call_donated(const struct variant *variant, const struct change *change, bool *flags);
 /* The name of the jitted function: "train_step" of the module "jit_train_step"; "step" where it has none. Borrowed. */
 struct str call_function(const struct plan *plan);
-/* Was it jitted by Equinox's filter_jit? That hands all arrays over in lists of its own, which nobody has names for. */
+/* Was it jitted by Equinox's filter_jit? That passes all arrays in lists of its own, for which the user has no
+ * names. */
 bool call_is_of_equinox(const struct plan *plan);
-/* Of an argument's path its first name, "state" of "state.params['w']": the function's own argument; "" without one. */
+/* The first name in an argument's path, "state" in "state.params['w']": the function's own argument; "" without one. */
 struct str call_argument(struct str path);
 /* Which of the function's arguments each of plan->arguments belongs to, counted as donate_argnums does, by names in the
  * order of the parameters; arguments that jit dropped for not being used are not seen. −1 where paths are not recorded.

@@ -231,7 +231,8 @@ static bool is_filled(const struct graph *graph, uint32_t at)
     return false;
 }
 
-/* Of the arrays that a loop begins with: what it stacks has a dimension more than what it carries. */
+/* The highest rank among the arrays that a loop begins with: what it stacks has a dimension more than what it
+ * carries. */
 static uint32_t highest_rank(const struct variant *variant, uint32_t at)
 {
     const struct leaves *leaves = &variant->dimensions.leaves;
@@ -242,7 +243,7 @@ static uint32_t highest_rank(const struct variant *variant, uint32_t at)
     return most;
 }
 
-/* Does a loop of the person's carry numbers that begin as something made inside, such as zeros? Their type has to
+/* Does a loop in the user's code carry numbers that begin as something made inside, such as zeros? Their type has to
  * follow that of what the loop computes, or jax.lax.scan refuses it. */
 static bool has_made_carry(const struct variant *variant, const struct change *change)
 {

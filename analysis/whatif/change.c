@@ -171,7 +171,8 @@ bool change_apply(struct variant *variant, const struct change *change, struct c
     return true;
 }
 
-/* Of the whole, what temporaries may take at most for a figure to be exact: how they are packed is not known. */
+/* The largest share of the whole that temporaries may have for a figure to be exact: how they are packed is not
+ * known. */
 enum { EXACT_TEMPORARIES_PERCENT = 5 };
 
 void change_result_settle(struct change_result *result, const struct variant_sums *sums)

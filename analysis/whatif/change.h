@@ -41,7 +41,7 @@ struct change_result {
     const char *reason; /* of the confidence: a sentence, in the arena */
     const char *call;   /* the line of JAX to write, in the arena; "" where there is none */
     uint32_t row_count; /* rows that it changed */
-    const char *doubt;  /* of checkpoint: why nobody knows what it saves, behind "because"; NULL: it is known */
+    const char *doubt;  /* of checkpoint: why its saving is not known, behind "because"; NULL: it is known */
     bool is_uneven;     /* of checkpoint: one layer keeps most, so that it may save little */
     bool has_extra_flops;
     double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
@@ -66,16 +66,16 @@ struct change_target {
     uint32_t at;        /* in variant->dimensions */
     int64_t size_before, size_after;
 };
-/* Of CHANGE_BATCH and CHANGE_SEQUENCE: which ones, in the arena of the variant. False with an `argument` report where
- * there is none, or the factor makes no whole number of it; else there is one at least. */
+/* The targets of CHANGE_BATCH and CHANGE_SEQUENCE, in the arena of the variant. False with an `argument` report if
+ * there is none, or if the factor gives no whole size; else there is at least one. */
 bool change_targets(const struct variant *variant, const struct change *change, struct change_target **targets,
                     uint32_t *count, struct err *err);
 /* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state,
  * as people donate; data that comes anew with each call only where there is nothing else to donate. */
 uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags);
-/* Of them those that get a result for their memory, each another one. */
+/* Flags those of them that get a result for their memory, each a different one. */
 void change_donating(const struct variant *variant, const struct change *change, bool *flags);
-/* "donate"; static storage, as all of these. */
+/* "donate"; static storage, like the texts below. */
 const char *change_name(enum change_kind kind);
 const char *change_form(enum change_kind kind);
 const char *change_words(enum change_kind kind);

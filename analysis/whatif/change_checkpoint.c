@@ -264,7 +264,7 @@ static bool gradient_reader_note(void *context, uint32_t reader_at, uint32_t ope
     return true;
 }
 
-/* Of a derivative in a derivative? What it makes is no gradient alone: further derivatives read it. */
+/* Is it in a derivative of a derivative? Its results are not only gradients: further derivatives read them. */
 static bool is_of_higher(const struct graph *graph, uint32_t at)
 {
     static const char once[] = "jvp(";
@@ -395,7 +395,7 @@ static bool nothing_is_kept(const struct checkpoint *work, struct choice *choice
  * (percent). */
 enum { ASTRAY_PERCENT = 25, UNEVEN_PERCENT = 55 };
 
-/* Why nobody knows what it saves, behind "because"; NULL: it is known. */
+/* Why its saving is not known, behind "because"; NULL: it is known. */
 static const char *doubt_of(const struct checkpoint *work, const struct choice *choice, bool *is_uneven)
 {
     if (work->astray_bytes > work->dropped_bytes / 100 * ASTRAY_PERCENT)

@@ -145,7 +145,7 @@ static bool is_copied(const struct variant *variant, const struct variant_row *r
 
 /* ---- donation ---- */
 
-/* What is said of the results that now have memory of arguments. */
+/* What the sentence says about the results that now have memory of arguments. */
 struct donation {
     uint32_t count;
     int64_t bytes, lodged_bytes, copied_bytes; /* of what lay there besides; of arguments that are copied */

@@ -46,8 +46,9 @@ static bool is_data(const struct variant *variant, const struct plan_argument *a
     }
 }
 
-/* What stands behind the batch is no sequence where it is a picture's side, nor where it is what a row of numbers is
- * made of: some parameter has its size then, as it has that of tokens (their positions), which are whole numbers. */
+/* The dimension behind the batch is no sequence if it is a picture's side, or the length of a row of numbers: then some
+ * parameter has that size. A parameter may have the size of a sequence of tokens too (their positions), but tokens are
+ * whole numbers. */
 static bool is_sequence(const struct variant *variant, const struct plan_argument *argument, uint32_t class,
                         bool is_in_state, bool is_mixed)
 {
@@ -90,7 +91,7 @@ static void state_read(const struct variant *variant, struct resize_signs *signs
     }
 }
 
-/* Of a program that serves: with each request a cache has something of its own, as queries have. */
+/* For a program that serves: a cache gets its own part with each request, as queries do. */
 static void caches_read(const struct variant *variant, struct resize_signs *signs)
 {
     for (uint32_t i = 0; i < variant->plan->argument_count && signs->has_products; i++) {
@@ -122,8 +123,8 @@ static void mixed_read(const struct variant *variant, struct resize_signs *signs
         }
 }
 
-/* Of a program that learns: rows of data that indices point into, and the indices that do. Weights are looked up by
- * the batch's own tokens, which are none. */
+/* For a program that learns: finds the rows of data that indices point into, and those indices. Weights do not count,
+ * because the batch's own tokens look them up. */
 static void pointings_read(const struct variant *variant, struct resize_signs *signs)
 {
     const struct dimensions *dimensions = &variant->dimensions;
@@ -168,7 +169,7 @@ static void data_read(const struct variant *variant, struct resize_signs *signs)
     }
 }
 
-/* The program's own, whatever its sizes are now: once for all variants of it. */
+/* Signs belong to the program before any change: they are found once for all its variants. */
 static const struct resize_signs *signs_of(const struct variant *variant)
 {
     struct variant_findings *findings = variant->findings;
@@ -234,7 +235,7 @@ static uint32_t targets_find(const struct variant *variant, bool is_of_sequence,
     return 0;
 }
 
-/* Of a program without such signs: a dimension that the person could name; "" where there is none. */
+/* For a program without such signs: a dimension that the user could name; "" if there is none. */
 static const char *target_offered(const struct variant *variant, const struct change *change)
 {
     const char *name = change_name(change->kind);

@@ -21,7 +21,7 @@ bool checkpoint_reader_note(void *context, uint32_t reader_at, uint32_t operand)
     if (kernel_at == HLO_NONE || kernel_at == reading->kernel_at || !is_read_again(reading, reader_at, kernel_at))
         return true;
     reading->kernel_at = kernel_at;
-    /* A loop takes its part of it in each round: that is there whole before the loop begins. */
+    /* A loop takes its part in each round: the whole value is there before the loop begins. */
     bool is_part = reading->layer != HLO_NONE && graph_op(reading->work->graph, reader_at) == GRAPH_SLICE &&
                    graph_loop_body_around(reading->work->graph, reader_at) != HLO_NONE;
     reading->count += is_part ? 2 : 1;

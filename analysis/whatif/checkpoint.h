@@ -8,9 +8,9 @@
 #include "whatif/variant.h"
 
 struct checkpoint_layer {
-    bool is_chosen, has_policy;               /* the program checkpoints it already, and keeps values of it */
-    uint32_t forward, backward, backward_end; /* steps; HLO_NONE: nothing of it was seen */
-    int64_t dropped_bytes;                    /* of what is kept of it */
+    bool is_chosen, has_policy; /* the program checkpoints the layer already, and keeps some of its values */
+    uint32_t forward, backward, backward_end; /* steps; HLO_NONE: the layer was not seen there */
+    int64_t dropped_bytes;                    /* values of the layer that are no longer kept */
 };
 
 struct checkpoint {
@@ -42,7 +42,8 @@ static inline void checkpoint_earlier(uint32_t *step, uint32_t found)
         *step = found;
 }
 
-/* Values that several kernels read are put into memory again. What only one reads is computed inside of it. */
+/* Values that several kernels read are put into memory again. A value that only one kernel reads is computed inside
+ * that kernel. */
 struct checkpoint_reading {
     struct checkpoint *work;
     uint32_t layer;     /* its own, or HLO_NONE: one of a scan */
@@ -56,8 +57,8 @@ bool checkpoint_reader_note(void *context, uint32_t reader_at, uint32_t operand)
 /* What goes into the layers stays: rows for it that are not there already (checkpoint_inputs.c). In two steps: what
  * that is, before anything is dropped; and once it is known what is dropped. */
 struct checkpoint_inputs;
-/* By instruction: a hash of its op name and dimensions, by which a value is known again where another instruction makes
- * it; 0: it makes no array with dimensions. Of the program as it is, found once for all variants of it. */
+/* By instruction: a hash of its op name and dimensions, which recognises a value where another instruction makes it; 0:
+ * it makes no array with dimensions. For the program before any change, found once for all its variants. */
 const uint64_t *checkpoint_values(const struct variant *variant);
 struct checkpoint_inputs *checkpoint_inputs_find(struct checkpoint *work);
 /* Is what the layer gives kept while `row`, a value of its inside of the same dimensions, would be put back? Of the two

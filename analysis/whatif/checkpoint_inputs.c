@@ -18,7 +18,7 @@ struct checkpoint_inputs {
     uint32_t count;
     size_t capacity;
     const uint64_t *hashes;     /* by instruction: checkpoint_values */
-    bool are_parameters_narrow; /* none is of f32: nor is what the person's layers hand on */
+    bool are_parameters_narrow; /* none is f32: nor are the values between the layers in the user's code */
     struct map map;
 };
 #define OUTSIDE UINT32_MAX

@@ -11,7 +11,7 @@
 
 #include "whatif/regions.h"
 
-/* Is the instruction part of the backward pass of a jax.checkpoint: computed again, or a gradient of it? */
+/* Does the instruction belong to the backward pass of a jax.checkpoint: is it computed again, or a gradient? */
 bool checkpointed_holds(const struct graph *graph, uint32_t at);
 /* Where what reads a value is. */
 struct checkpointed_readers {
@@ -30,6 +30,6 @@ static inline bool checkpointed_needs(const struct checkpointed_readers *readers
  * does of all that policies keep? */
 bool checkpointed_may_be_kept(const struct graph *graph, uint32_t at);
 enum checkpointed { CHECKPOINTED_NO, CHECKPOINTED_PARTLY, CHECKPOINTED_ALL };
-/* enum checkpointed by region of regions_by_any; NULL: the program checkpoints nothing. Of the program as it is, found
- * once for all variants of it. */
+/* enum checkpointed by region of regions_by_any; NULL: the program checkpoints nothing. For the program before any
+ * change, found once for all its variants. */
 const uint8_t *checkpointed_layers(const struct variant *variant);

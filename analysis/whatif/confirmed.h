@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of a buffer assignment: its parameters, outputs, outputs reused and temporaries. Byte for byte what the compiler
- * counts itself, but where temporaries are nothing but tables of pointers: those it leaves out. */
+/* The figures of a buffer assignment's parameters, outputs, reused outputs and temporaries. They equal the compiler's
+ * own count to the byte, except that the compiler leaves out temporaries that are only tables of pointers. */
 struct confirmed_figures confirmed_of_assignment(int64_t parameter_bytes, int64_t output_bytes,
                                                  int64_t output_reused_bytes, int64_t temporary_bytes);
 

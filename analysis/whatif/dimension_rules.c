@@ -141,7 +141,7 @@ static void relate_products(struct looked_at *look, const uint32_t *left, uint32
     }
 }
 
-/* The dimensions of a leaf without those of size 1, as they are said or as they lie in memory. */
+/* The dimensions of a leaf without those of size 1, as the shape lists them or as memory has them. */
 static uint32_t wide_dimensions(const struct looked_at *look, uint32_t leaf, bool is_physical, uint32_t *out)
 {
     uint32_t count = 0;
@@ -346,8 +346,8 @@ static void dimension_rules_convolution(struct looked_at *look)
                            dimension(look, out, of->convolution.output_spatial.items[i]));
 }
 
-/* Windows of an operand stand in the result (of a gather) or the updates (of a scatter), along with the dimensions of
- * the indices, in their order. */
+/* Windows of an operand are in the result (of a gather) or the updates (of a scatter), beside the dimensions of the
+ * indices, in their order. */
 static void relate_windows(struct looked_at *look, uint32_t operand, uint32_t indices, uint32_t windows,
                            const struct hlo_list *offset, const struct hlo_list *left_out,
                            const struct hlo_list *operand_batching, const struct hlo_list *indices_batching,

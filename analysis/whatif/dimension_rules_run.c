@@ -111,8 +111,8 @@ void dimension_rules_element(struct looked_at *look)
 
 /* ---- what loops go through ---- */
 
-/* Is it what the person's own function does in a loop's body, and not what jax.lax.scan does there with what it goes
- * through? The body's function is called, "while/body/closed_call/dynamic_slice". */
+/* Does the user's own function read at this index in a loop's body, rather than jax.lax.scan for its xs? The body's
+ * function is called, "while/body/closed_call/dynamic_slice". */
 static bool is_own_index(const struct looked_at *look)
 {
     const struct graph *graph = look->graph;

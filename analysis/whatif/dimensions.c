@@ -23,7 +23,7 @@ static bool roots_join(uint32_t *parents, uint32_t a, uint32_t b)
     b = root_find(parents, b);
     if (a == b)
         return false;
-    /* The earlier one stands for both. */
+    /* The earlier one represents both. */
     parents[a > b ? a : b] = a > b ? b : a;
     return true;
 }
@@ -243,7 +243,7 @@ static bool class_set(struct solver *solver, uint32_t class, int64_t size)
 
 static int64_t old_size(const struct solver *solver, uint32_t class) { return solver->old_sizes[class]; }
 
-/* Of what became `to` from `from`: the same share of `size`, or 0 where that is no whole number. */
+/* `size` times `to` / `from`, or 0 if that is no whole number. */
 static int64_t dimensions_scaled(int64_t size, int64_t from, int64_t to)
 {
     int64_t product;
@@ -382,7 +382,7 @@ void dimensions_resize(const struct dimensions *dimensions, const int64_t *sizes
             is_new = relation_solve(&solver, &dimensions->relations[i], true);
     }
     *out = (struct dimensions_sizes){.sizes = solver.sizes, .conflict_count = solver.conflict_count};
-    for (uint32_t i = dimension_count; i-- > 0;) { /* a class stands before its members */
+    for (uint32_t i = dimension_count; i-- > 0;) { /* a class comes before its members */
         solver.sizes[i] = solver.sizes[dimensions_class(dimensions, i)];
         out->changed_count += solver.sizes[i] != sizes[i];
     }

@@ -39,7 +39,7 @@ struct dimensions {
     struct relation *relations;
     uint32_t *members;
     bool *is_scanned;   /* by dimension: a loop goes through it, one at a time */
-    bool *is_cut;       /* by dimension: parts of it are read or written where an index says that is computed */
+    bool *is_cut;       /* by dimension: parts are read or written at an index that is computed */
     bool *is_side;      /* by dimension: a convolution's window slides over it and over another one: a picture's side */
     uint32_t *trips_of; /* by computation, the body of a loop: a dimension that it goes through, or HLO_NONE */
     struct dimension_pointing *pointings;
@@ -67,7 +67,7 @@ struct dimensions_change {
 struct dimensions_sizes {
     int64_t *sizes;          /* by dimension: the new size */
     uint32_t changed_count;  /* dimensions */
-    uint32_t conflict_count; /* classes of which two sizes were asked */
+    uint32_t conflict_count; /* classes for which two sizes were requested */
 };
 /* The sizes of all dimensions, which are `sizes` now, once these have changed. */
 void dimensions_resize(const struct dimensions *dimensions, const int64_t *sizes,

@@ -183,7 +183,7 @@ struct donors *donors_build(const struct variant *variant)
     map_init(&donors->loop_of, variant->arena, 16);
     map_init(&donors->reads, variant->arena, 64);
     value_walk_init(&donors->walk, graph, 16 * (uint64_t)variant->plan->hlo.instruction_count + 100000, variant->arena);
-    for (uint32_t i = variant->space->indefinite_row_count; i-- > 0;) { /* they stand first */
+    for (uint32_t i = variant->space->indefinite_row_count; i-- > 0;) { /* they come first */
         const struct variant_row *row = &variant->rows[i];
         if (!row->is_output || row->is_argument || row->is_gone || row->leaf == HLO_NONE)
             continue;

@@ -12,8 +12,8 @@
 
 struct donors;
 
-/* Of the variant as it is then: rows may become gone and donated while it is used, and nothing else may change. */
+/* Uses the variant as it is now: rows may become gone and donated while it is used, and nothing else may change. */
 struct donors *donors_build(const struct variant *variant);
-/* The result that the argument of a row could give its memory to, or PLAN_NONE: also for what is no argument, is gone
- * or donated already. */
+/* The result that could use the memory of the row's argument, or PLAN_NONE: also if the row is no argument, is gone or
+ * donated already. */
 uint32_t donors_result(struct donors *donors, uint32_t row);

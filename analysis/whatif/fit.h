@@ -33,5 +33,5 @@ struct fit {
 
 /* `room_bytes`: what fits without doubt (memory_fit_room). */
 void fit_find(const struct variant *start, int64_t room_bytes, struct fit *out);
-/* Of the changes that are tried, one of each sort: the one with that number, as it is written; NULL behind the last. */
+/* The changes that are tried, one of each sort: the text of number `at`; NULL after the last. */
 const char *fit_usual(uint32_t at);

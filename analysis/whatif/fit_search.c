@@ -63,8 +63,8 @@ static bool set_weigh(const struct fit_search *search, const uint32_t *chosen, u
 
 /* ---- sets of several ---- */
 
-/* Do the parts of a set, each alone, save what is needed, with a third more for what they do to each other? A part that
- * suffices alone stands in no larger set; two of one kind (two batch sizes) in none. */
+/* Do the parts of a set, each alone, save what is needed, with a third more for how they affect each other? A part that
+ * suffices alone is in no larger set, and no set has two of one kind (two batch sizes). */
 static bool is_worth_trying(const struct fit_search *search, const struct singles *singles, const uint32_t *chosen,
                             uint32_t count)
 {

@@ -18,7 +18,7 @@ enum { FIT_CANDIDATES_MAX = 32 };
 struct fit_search {
     uint32_t candidate_count;         /* at most FIT_CANDIDATES_MAX; the cheapest first */
     int64_t needed_bytes, room_bytes; /* without any change: more than the room */
-    uint32_t repeated_kinds;          /* bits as in fit_set: kinds of which a set may have several */
+    uint32_t repeated_kinds;          /* bits as in fit_set: kinds that a set may have several times */
     void *context;
     /* Tries `count` candidates together and counts the trial in `out`. False: one of them does not apply. */
     bool (*set_try)(void *context, const uint32_t *chosen, uint32_t count, struct fit_set *set, bool *is_enough);

@@ -40,7 +40,7 @@ void flops_build(const struct dimensions *dimensions, struct arena *arena, struc
         if (body != HLO_NONE && (double)size > trips[body])
             trips[body] = (double)size;
     }
-    for (uint32_t i = hlo->computation_count; i-- > 0;) { /* callers stand behind what they call */
+    for (uint32_t i = hlo->computation_count; i-- > 0;) { /* callers come after what they call */
         uint32_t caller_at = graph->caller_of[i];
         double around = caller_at == HLO_NONE ? 1 : out->runs[hlo->instructions[caller_at].computation_at];
         out->runs[i] = (around > 0 ? around : 1) * (trips[i] > 1 ? trips[i] : 1);

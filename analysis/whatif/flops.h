@@ -16,5 +16,5 @@ struct flops {
 };
 
 void flops_build(const struct dimensions *dimensions, struct arena *arena, struct flops *out);
-/* Of one instruction, all its runs together; 0 for what is no dot and no convolution. */
+/* The flops of one instruction, all its runs together; 0 if it is no dot and no convolution. */
 double flops_of(const struct flops *flops, uint32_t at);

@@ -31,14 +31,14 @@ static bool is_beginning(struct str text, size_t at)
 
 static bool is_end(struct str text, size_t at) { return at == text.length || is_divider(text.data[at]); }
 
-/* Where `piece` stands first from `at` on; SIZE_MAX: nowhere. */
+/* The first position of `piece` from `at` on; SIZE_MAX: none. */
 static size_t piece_find(struct str text, size_t at, struct str piece)
 {
     const char *found = memmem(text.data + at, text.length - at, piece.data, piece.length);
     return found == NULL ? SIZE_MAX : (size_t)(found - text.data);
 }
 
-/* What stands between two stars, or before the first or behind the last: from *at on, and *at behind the star. */
+/* The text between two stars, before the first or after the last. Begins at *at, and sets *at behind the star. */
 static struct str piece_next(struct str glob, size_t *at)
 {
     size_t from = *at, to = from;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum { BLOCK = 32 };
-/* A step in a row costs so much less than one that is looked for. */
+/* Walking this many steps in a row costs as much as searching for one. */
 enum { LARGE_SET = 16 };
 
 /* From `step` on `bytes` less are live (more, if negative). */
@@ -31,7 +31,7 @@ static uint32_t higher(const struct marginal *marginal, uint32_t a, uint32_t b)
     return value_at(marginal, a) >= value_at(marginal, b) ? a : b;
 }
 
-/* Of the steps first … last of one block. */
+/* The highest of the steps first … last of one block. */
 static uint32_t highest_in_block(const struct marginal *marginal, uint32_t first, uint32_t last)
 {
     return first + (uint32_t)__builtin_ctz(marginal->masks[last] >> first % BLOCK);

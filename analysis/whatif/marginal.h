@@ -37,7 +37,7 @@ struct marginal {
 };
 
 void marginal_build(struct marginal *marginal, const struct plan_space *space, struct arena *arena);
-/* Of row `at`, with all other rows of its buffer. The first call does them all. */
+/* The saving of row `at`, with all other rows of its buffer. The first call computes all of them. */
 struct marginal_saving marginal_of_row(struct marginal *marginal, uint32_t at);
 /* Of `count` rows, each once, that go together; of row i only bytes[i] if `bytes` is not NULL. */
 struct marginal_saving marginal_of_rows(struct marginal *marginal, const uint32_t *rows, const int64_t *bytes,
@@ -50,7 +50,7 @@ struct marginal_subject {
     struct str name;      /* "fusion.31", "the group" */
     bool is_set;          /* several buffers may be meant */
     int64_t bytes;        /* of a buffer its size, of a set what is live at the peak */
-    bool is_live_at_peak; /* any of it */
+    bool is_live_at_peak; /* or a part of it is */
 };
 
 /* Sets `out` to "Cutting fusion.31 alone saves 0.40 of its 2.00 GiB: another peak is at step 2,204." */

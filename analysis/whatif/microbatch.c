@@ -54,7 +54,7 @@ static uint32_t microbatch_behind(const struct variant *variant, uint32_t class,
     return HLO_NONE;
 }
 
-/* Of a batch that begins the argument of `target`. False: no such loop goes through it. */
+/* Finds the microbatch of the batch that begins the argument of `target`. False: no such loop goes through it. */
 static bool microbatch_find(const struct variant *variant, const struct change_target *target, struct microbatch *out)
 {
     const struct graph *graph = variant->plan->graph;
@@ -93,7 +93,7 @@ int64_t microbatch_size_of_all(const struct microbatch *microbatch)
     return __builtin_mul_overflow(microbatch->size, microbatch->parts, &all) ? microbatch->size : all;
 }
 
-/* What `factor` makes of it, with as many rows in all. False: no whole numbers. */
+/* The microbatch scaled by `factor`, with as many rows in all. False: no whole numbers. */
 static bool microbatch_scale(const struct microbatch *from, double factor, struct microbatch *out)
 {
     double size = (double)from->size * factor, steps = (double)from->steps / factor;

@@ -15,8 +15,8 @@ struct microbatch {
     int64_t parts;              /* devices that share the rows of one trip */
 };
 
-/* Of a CHANGE_BATCH that names no dimension, with the first of its change_targets: what it is a change of, and to what.
- * False: of the batch itself. */
+/* For a CHANGE_BATCH that names no dimension, with the first of its change_targets: the microbatch before and after the
+ * change. False: the change is one of the batch itself. */
 bool microbatch_of_change(const struct variant *variant, const struct change *change,
                           const struct change_target *target, struct microbatch *before, struct microbatch *after);
 /* The rows of one trip on all devices, as the user's code has them. */

@@ -16,6 +16,6 @@
 
 /* A number, or one and the same in all places: constants and scalars, also broadcast. */
 bool promotion_is_scalar(const struct graph *graph, const struct leaves *leaves, uint32_t at);
-/* By instruction: of a conversion that is a promotion, what computes with its result and the scalar; of all else
- * HLO_NONE. NULL: there is none. Of the program as it is, found once for all variants of it. */
+/* By instruction: for a conversion that is a promotion, the instruction that computes with its result and the scalar;
+ * else HLO_NONE. NULL: there is none. For the program before any change, found once for all its variants. */
 const uint32_t *promotions_find(const struct variant *variant);

@@ -14,7 +14,7 @@ struct recompute {
     bool *is_needed; /* by instruction: going forward, and computed again */
 };
 
-/* By instruction, of the program as it is (flops.h); found once for all variants of it. */
+/* By instruction, for the program before any change (flops.h); found once for all its variants. */
 const double *recompute_flops(const struct variant *variant);
 /* `is_chosen`: by region; `with_loops`: the bodies of loops going forward, too. */
 void recompute_count(const struct variant *variant, const struct regions *regions, const bool *is_chosen,

@@ -39,7 +39,7 @@ static struct scope scope_of(struct str text)
     return scope;
 }
 
-/* What stands between scopes: of op names, whose last part is the operation and no scope, and of paths of arguments. */
+/* Characters between scopes: in op names, whose last part is the operation and no scope, and in paths of arguments. */
 static const bool NAME_DIVIDERS[UCHAR_MAX + 1] = {[0] = true, ['/'] = true, ['('] = true, [')'] = true};
 static const bool PATH_DIVIDERS[UCHAR_MAX + 1] = {
     [0] = true,   ['/'] = true, ['('] = true, [')'] = true, ['['] = true,  [']'] = true,
@@ -50,11 +50,11 @@ struct divided {
     struct str name;
     const bool *dividers;  /* by letter */
     bool is_path, is_bias; /* of an argument; of one that is a vector */
-    uint64_t above;        /* of a path: the kinds of what was met of it */
+    uint64_t above;        /* for a path: a hash of the kinds of its parts so far */
 };
 
-/* The next scope from *at on. Numbers alone in a path are of one kind where they stand below the same names: the 0 of
- * state[0]['layers'][3] is no layer, though its 3 is one. */
+/* The next scope from *at on. A number alone in a path has its own kind below each name: the 0 in state[0]['layers'][3]
+ * is no layer, though its 3 is one. */
 static bool scope_next(struct divided *divided, size_t *at, struct scope *out)
 {
     struct str name = divided->name;
@@ -123,7 +123,7 @@ static uint32_t region_of(struct builder *builder, struct regions *regions, stru
         path = hash_number(scope.whole, path);
         if (kind == MAP_FREE || !builder->kinds[kind].is_repeated)
             continue;
-        /* Of w1, b1, w2 and b2 the matrices tell two layers, and b1 is of the one that computes with it. */
+        /* Among w1, b1, w2 and b2 the matrices mark two layers, and b1 belongs to the one that computes with it. */
         if (name.is_bias && !scope_next(&name, &at, &below))
             return HLO_NONE;
         bool is_new;
@@ -308,7 +308,7 @@ static const struct regions *outside_of_scans(const struct variant *variant, con
     return regions_loops_clear(variant->plan->graph, regions, arena, outside) ? outside : regions;
 }
 
-/* Of the products of the backward pass, how many are in a layer. */
+/* How many products of the backward pass are in a layer; *all: how many there are. */
 static uint32_t products_told(const struct regions *regions, const struct graph *graph, uint32_t *all)
 {
     uint32_t told = 0;

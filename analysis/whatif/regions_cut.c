@@ -302,7 +302,7 @@ static bool last_label(struct forward *forward, const struct regions_span *spans
     return true;
 }
 
-/* What runs between two operations that read a layer's parameters, and reads none, is of the one before. */
+/* An operation between two that read a layer's parameters, and which reads none, belongs to the layer before. */
 static void within_label(struct forward *forward, const struct regions_span *spans, uint32_t span_count)
 {
     uint32_t number = 0, region = HLO_NONE;
@@ -396,7 +396,7 @@ static void late_read(const struct late *late, struct forward *forward, uint32_t
     if (order == HLO_NONE)
         return;
     if (forward->number_of[made_by] == HLO_NONE && !graph_is_argument(forward->graph, made_by)) {
-        /* What only looks at arguments may stand before all layers, and is read by any. */
+        /* Operations that only look at arguments may come before all layers, and any layer may read them. */
         bool is_later = order > 0 && (order < order_of(late, reading->region) || reading->region == REGION_BEFORE);
         reading->region = reading->region == HLO_NONE || is_later ? of : reading->region;
         return;
@@ -480,7 +480,7 @@ void regions_cut(const struct regions_program *program, struct arena *arena, str
     forward_order(&forward);
     readers_find(&forward);
     crossing_find(&forward);
-    struct value_walk walk; /* of its own: what it uses up is missing nowhere else */
+    struct value_walk walk; /* its own: the steps it uses are not missing elsewhere */
     value_walk_init(&walk, forward.graph, 32 * (uint64_t)forward.graph->hlo->instruction_count + 4096, arena);
     const struct regions_order order = {forward.graph, regions, forward.operations, forward.number_of, forward.count,
                                         &walk,         arena};

@@ -43,7 +43,7 @@ static bool rounds_choose(const struct graph *graph, struct round *rounds)
 {
     bool is_any = false;
     uint32_t count = graph->hlo->computation_count, outer;
-    for (uint32_t body = 0; body < count; body++) /* callers stand behind what they call */
+    for (uint32_t body = 0; body < count; body++) /* callers come after what they call */
         if ((outer = body_around(graph, body)) != HLO_NONE && outer > body)
             round_join(&rounds[outer], &rounds[body]);
     for (uint32_t body = count; body-- > 0;) {

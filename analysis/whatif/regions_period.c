@@ -78,7 +78,7 @@ void regions_period_join(const struct plan *plan, struct regions *layers, uint32
         for (uint32_t i = 0; i < whole; i++) {
             uint32_t layer = list.regions[first + i / period * period];
             into[list.regions[first + i]] = layer;
-            if (i % period == 0) /* what stands before and behind the run is of another kind */
+            if (i % period == 0) /* layers before and behind the run are of another kind */
                 layers->items[layer].kind = hash_number(period, layers->items[layer].kind);
         }
         for (uint32_t i = 0; i < plan->argument_count; i++)

@@ -10,8 +10,8 @@
 
 #include "whatif/regions.h"
 
-/* Of what reads parameters that are no layer's, and of what runs before the first layer: they are distinguished while
- * layers are found, and are in no region then. */
+/* The regions of instructions that read parameters of no layer, and of those that run before the first layer. They are
+ * distinguished while layers are found, and are in no region afterwards. */
 #define REGION_OUTSIDE (UINT32_MAX - 1)
 #define REGION_BEFORE (UINT32_MAX - 2)
 
@@ -24,8 +24,8 @@ struct regions_program {
     /* As written: the instructions whose place in the run of the source is known, in that order. */
     const uint32_t *sources;
     uint32_t source_count;
-    /* By instruction: it is made of one layer's parameters alone, and is as written before what reads it. Of
-     * regions_read; NULL: nothing is. */
+    /* By instruction: it is made from one layer's parameters alone, and comes before its readers as written. Set by
+     * regions_read; NULL: none is. */
     const bool *is_parameter;
 };
 

@@ -19,7 +19,7 @@ struct undoing {
 
 /* ---- which instructions repeat others ---- */
 
-/* What stands in front of the mark. False: there is none. */
+/* The part of the name before the mark. False: it has no mark. */
 static bool original_name(struct str name, struct str *of)
 {
     for (size_t i = 1; i + MARK.length <= name.length; i++)

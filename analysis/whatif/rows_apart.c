@@ -68,7 +68,7 @@ static bool product_follow(struct apart *apart, const uint32_t *from, uint32_t f
     return places_take(apart, to, to_count, to_count == 1 ? PLACE_WHOLE : PLACE_FACTOR);
 }
 
-/* The compiler, which names none of these, cuts what is large into parts, each of rows. */
+/* The compiler, which names none of these, cuts large arrays into parts, each of several rows. */
 static bool parts_take(struct apart *apart)
 {
     const struct graph *graph = apart->graph;
@@ -154,7 +154,7 @@ static bool is_sum_allowed(struct apart *apart, uint32_t at)
     return graph_op(apart->graph, at) == GRAPH_REDUCE && elements <= SMALL_ELEMENTS && !comes_back(apart, at);
 }
 
-/* A softmax and the product behind it, which the compiler put into one kernel of its own: rows stand first. */
+/* A softmax and the product behind it, which the compiler put into one kernel of its own: rows come first. */
 static bool is_online_softmax(const struct apart *apart, uint32_t at)
 {
     const struct leaf *leaf = leaves_array(&apart->dimensions->leaves, at);
@@ -212,7 +212,7 @@ static bool is_carrying(struct apart *apart, uint32_t body)
     return false;
 }
 
-/* A convolution slides over it, a loop goes through it, or an index picks of it. */
+/* Does a convolution slide over it, a loop go through it, or an index select from it? */
 static bool is_walked(struct apart *apart)
 {
     const struct dimensions *dimensions = apart->dimensions;

@@ -22,5 +22,5 @@ struct softmax {
 };
 
 void softmax_init(struct softmax *softmax, const struct variant *variant);
-/* What the row is of a softmax. Of logits, first_backward is when their cast is needed no more. */
+/* What the row is in a softmax. For logits, first_backward is when their cast is needed no more. */
 enum softmax_part softmax_part_of(struct softmax *softmax, const struct variant_row *row);

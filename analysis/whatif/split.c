@@ -17,7 +17,7 @@ bool split_takes(const struct split *split, int64_t size)
     return size > 0 && size % split->devices == 0 && !is_whole(split, size);
 }
 
-/* What is small stays whole; but not the batch, where all of it is small. */
+/* Small arrays stay whole; but the batch does not if all its arrays are small. */
 static int64_t least_of(const struct variant *variant)
 {
     int64_t largest = 0;
@@ -50,7 +50,7 @@ static const bool *pointed_find(const struct variant *variant)
     return is_pointed;
 }
 
-/* Of a table of parameters every device looks up the rows that it has, and their results are added. */
+/* For a table of parameters each device looks up the rows that it has, and the results are added. */
 static bool is_table(const struct plan_argument *argument)
 {
     return argument->choice.category == CATEGORY_PARAMETER || argument->choice.category == CATEGORY_OPTIMIZER_STATE;
@@ -111,7 +111,7 @@ static const char *obstacle_words(const struct variant *variant, uint32_t at)
     return str_equal(opcode, STR("sort")) ? "a sort" : NULL;
 }
 
-/* Is there data that stays whole, because all of it is small? What it points into is gathered with it. */
+/* Is there data that stays whole because all data is small? What it points into is gathered with it. */
 static bool has_whole_data(const struct variant *variant)
 {
     struct shape_array shape;

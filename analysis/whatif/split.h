@@ -20,7 +20,7 @@ struct split {
     int64_t least; /* elements of an array that is worth splitting: others are on every device */
 };
 
-/* Of the program as it is resized now, over so many devices. */
+/* Reads the program as it is resized now, over so many devices. */
 void split_read(const struct variant *variant, int64_t devices, struct split *out);
 /* Has an array of so many elements, or more than can be counted (negative), to be split? */
 static inline bool split_is_large(const struct split *split, int64_t elements)

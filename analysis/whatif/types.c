@@ -10,10 +10,10 @@ struct typing {
     const struct variant *variant;
     const struct graph *graph;
     const struct dimensions *dimensions;
-    uint8_t *states; /* by leaf that stands for an array */
+    uint8_t *states; /* by leaf that represents an array */
     unsigned wanted_bytes;
     bool is_computed_with;
-    const uint32_t *promotions; /* promotions_find: no cast that the person wrote */
+    const uint32_t *promotions; /* promotions_find: casts that are not in the user's code */
 };
 
 static bool is_wide_float(const struct typing *typing, uint32_t leaf)

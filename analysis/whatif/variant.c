@@ -69,7 +69,7 @@ static void steps_find(struct variant *variant)
         next = variant->step_at[position] = variant->step_at[position] < next ? variant->step_at[position] : next;
 }
 
-/* Fusions stand in fusions, two or three deep. */
+/* Fusions are nested, two or three deep. */
 enum { FUSION_DEPTH_MAX = 8 };
 
 uint32_t variant_scheduled(const struct variant *variant, uint32_t instruction_at)
@@ -213,7 +213,7 @@ static int64_t heap_of(const struct plan_space *space, int64_t live_bytes)
     return sum_of_real(now * (1 + waste));
 }
 
-/* Of these rows alone. */
+/* Measures only these rows. */
 static void measure(struct variant *variant, struct variant_sums *out, int64_t *series)
 {
     const struct plan_space *space = variant->space;
@@ -267,8 +267,8 @@ void variant_measure(struct variant *variant, struct variant_sums *out, int64_t 
     }
 }
 
-/* Of what the device has, XLA on GPUs schedules and rematerializes for four fifths, and of what arguments and results
- * leave of that for 95 % (xla_gpu_memory_limit_slop_factor). */
+/* On GPUs XLA schedules and rematerializes for four fifths of the device's memory, and for 95 % of what arguments and
+ * results leave of those (xla_gpu_memory_limit_slop_factor). */
 enum { GPU_PERCENT = 80, GPU_SLOP_PERCENT = 95 };
 
 static int64_t gpu_limit(struct variant *variant, int64_t capacity_bytes)

@@ -19,7 +19,7 @@ struct variant_row {
     uint32_t plan_row;                          /* in space.rows, or PLAN_NONE: a change added it */
     uint32_t leaf;                              /* in dimensions.leaves, whose array it holds; HLO_NONE: not known */
     uint32_t instruction_at;                    /* of the buffer whose size it has; HLO_NONE: not known */
-    uint32_t layers;                            /* it is one of so many layers of its array; 0: all of it */
+    uint32_t layers;                            /* it is one of this many layers of its array; 0: the whole array */
     uint8_t type;                               /* of its elements now */
     uint8_t divided_by;                         /* devices that share it now; 1: as before */
     bool is_indefinite, is_argument, is_output; /* both: the result lives in the argument */
@@ -30,8 +30,8 @@ struct regions;
 struct regions_parameters;
 struct resize_signs;
 
-/* What changes find out of the program as it is, once for all variants of it; in the arena of the first. NULL: not yet.
- */
+/* What changes find in the program before any change, once for all its variants; in the arena of the first. NULL: not
+ * yet. */
 struct variant_findings {
     struct arena *arena;
     const struct regions *by_scopes, *by_any;
@@ -78,11 +78,11 @@ struct variant_sums {
 /* The program as it is. The plan, which is borrowed, has a module and a space of that number. */
 void variant_begin(struct variant *variant, const struct plan *plan, const struct plan_space *space,
                    struct arena *arena);
-/* Another one that may be changed by itself; what does not change is shared with `of`. It and what changes add are in
- * `arena`: that of `of`, or a child of it for a variant that is only tried. */
+/* Makes a further variant that can be changed by itself; it shares with `of` what does not change. The variant and what
+ * changes add are in `arena`: that of `of`, or a child arena for a variant that is only tried. */
 void variant_copy(struct variant *variant, const struct variant *of, struct arena *arena);
-/* What the device has, where it is known: a program that needs more than that was not made to fit. Of the program as it
- * is, before any change. */
+/* Sets the device's capacity if it is known: a program that needs more was not made to fit. Call it for the program
+ * before any change. */
 void variant_limit(struct variant *variant, int64_t capacity_bytes);
 /* The instruction itself, or the fusion around it that the schedule names; HLO_NONE: neither is scheduled. */
 uint32_t variant_scheduled(const struct variant *variant, uint32_t instruction_at);

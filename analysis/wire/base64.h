@@ -14,5 +14,5 @@ struct base64 {
 /* The text ends before the first byte that is no letter of base64 (RFC 4648, without blanks), such as a quotation mark.
  * `text` and `base64` stay where they are. */
 void base64_open(struct base64 *base64, const struct source *text, uint64_t at);
-/* What `text` begins with, at most `size` bytes of it: how many those are. */
+/* Decodes the beginning of `text`, at most `size` bytes; returns their number. */
 size_t base64_decode(struct str text, void *into, size_t size);

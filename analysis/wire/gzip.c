@@ -134,7 +134,7 @@ static void fail_cut(struct gzip *gzip)
             (unsigned long long)state->packed_at);
 }
 
-/* The end of what is there, for who makes something of it. */
+/* The end of the file, for readers that use a cut one. */
 static bool ends_early(struct gzip *gzip)
 {
     struct gzip_state *state = gzip->state;

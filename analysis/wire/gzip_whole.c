@@ -16,7 +16,7 @@ static bool is_plausible(const struct source *packed, uint64_t size_bytes)
            size_bytes <= GZIP_MIN_LIMIT + packed->size_bytes * GZIP_MAX_RATIO;
 }
 
-/* All of it in pieces, as from one who reads forwards; NULL: not all can be read, or there is no memory. */
+/* All packed bytes, read forward in pieces; NULL: they cannot be read, or there is no memory. */
 static char *packed_read(const struct source *packed)
 {
     size_t size = (size_t)packed->size_bytes, done = 0;

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Appends the `size_bytes` that are in it. False, with nothing appended and nothing reported, if that is not all of it,
- * if it is damaged or cut, or cannot be read: whoever reads it as a stream says what is wrong. Takes as much memory
- * as the packed file has bytes, meanwhile. */
+/* Appends the `size_bytes` that the gzip file holds. False, with nothing appended and nothing reported, if there are
+ * more or fewer, or if it is damaged, cut or cannot be read: reading it as a stream then reports the fault. Meanwhile
+ * it takes as much memory as the packed file has bytes. */
 bool gzip_whole_inflate(const struct source *packed, uint64_t size_bytes, struct buf *out);

@@ -37,7 +37,7 @@ static inline uint64_t number_joined(uint64_t word)
     return (uint32_t)word | word >> 32 << 28;
 }
 
-/* Nine or ten bytes, of which the first eight are `word`. */
+/* Reads nine or ten bytes; the first eight are `word`. */
 static inline struct number number_longest(const uint8_t *at, const uint8_t *end, uint64_t word)
 {
     word = number_joined(word & 0x7F7F7F7F7F7F7F7Fu);
@@ -48,7 +48,7 @@ static inline struct number number_longest(const uint8_t *at, const uint8_t *end
     return (struct number){NULL, 0};
 }
 
-/* One to ten bytes, of which the first eight are `word`; of fewer that there are, it is zero behind them. */
+/* Reads one to ten bytes; the first eight are `word`. If there are fewer, the rest of `word` is zero. */
 static inline struct number number_of_word(uint64_t word, const uint8_t *at, const uint8_t *end)
 {
     uint64_t stops = ~word & 0x8080808080808080u;

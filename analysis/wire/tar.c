@@ -16,7 +16,7 @@ enum {
     PREFIX_BYTES = 155,
     NUMBER_BYTES = 12,
     CHECKSUM_BYTES = 8,
-    EXTENSION_MAX = 1 << 20 /* of what stands before a header, for it */
+    EXTENSION_MAX = 1 << 20 /* the most bytes of an extension before a header */
 };
 #define MAX_SIZE ((uint64_t)1 << 62)
 
@@ -24,7 +24,7 @@ struct header {
     unsigned char bytes[BLOCK_BYTES];
 };
 
-/* What headers before one say of it. */
+/* What extensions before a header say about it. */
 struct extension {
     char name[TAR_NAME_BYTES_MAX + 1];
     size_t name_length;
@@ -95,7 +95,7 @@ bool tar_matches(const struct source *plain)
     return plain->read(plain->context, 0, header.bytes, BLOCK_BYTES) == BLOCK_BYTES && header_is_tar(&header);
 }
 
-/* ---- what stands before a header ---- */
+/* extensions before a header */
 
 static void name_keep(struct extension *extension, struct str name)
 {
@@ -165,7 +165,7 @@ static size_t field_length(const unsigned char *field, size_t size)
     return end != NULL ? (size_t)(end - field) : size;
 }
 
-/* As it stands there, or as a header before it says. */
+/* The name in the header, or the one in an extension before it. */
 static size_t member_name(const struct tar_reading *reading, const struct header *header, const char **name,
                           char room[PREFIX_BYTES + 1 + NAME_BYTES])
 {
@@ -239,7 +239,7 @@ static bool member_add(struct tar_reading *reading, const struct header *header,
 
 /* ---- headers ---- */
 
-/* Links and devices have no bytes, whatever stands in their headers. */
+/* Links and devices have no bytes, even if their headers give a size. */
 static uint64_t size_of(const struct tar_reading *reading, const struct header *header, char type)
 {
     bool is_empty = type >= '1' && type <= '6';

@@ -94,7 +94,7 @@ static inline struct wire wire_open(struct str span, uint64_t base_offset, struc
         .at = begin, .end = begin + span.length, .begin = begin, .base_offset = base_offset, .err = err};
 }
 
-/* In line always: else the cursor would have an address, and all of it be stored on every field. */
+/* Always inline: otherwise the cursor would have an address, and every field would store the whole cursor. */
 __attribute__((always_inline)) static inline bool wire_fail(struct wire *wire, enum wire_fault fault)
 {
     wire_fault_report(wire->err, fault, wire->base_offset + (uint64_t)(wire->at - wire->begin));

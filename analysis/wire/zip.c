@@ -103,7 +103,7 @@ static bool place_find(const struct zip_state *state, struct list_place *place)
     return is_read && place_widen(state, end_at, place);
 }
 
-/* Sizes that do not fit stand behind the name, in this order, if they are needed. */
+/* Sizes that do not fit are behind the name, in this order, if they are needed. */
 static void member_widen(struct zip_member *member, const unsigned char *extra, size_t length)
 {
     uint64_t *wide[3] = {&member->plain_bytes, &member->packed_bytes, &member->header_at};

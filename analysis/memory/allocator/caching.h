@@ -25,7 +25,7 @@ struct caching_change {
     int64_t size_bytes;
 };
 
-/* Of what the process holds of the device: below 0 where it went back. */
+/* By how much the device memory that the process holds changes: below 0 if it went back. */
 static inline int64_t caching_change_bytes(const struct caching_change *change)
 {
     bool is_more = change->step == CACHING_SEGMENT_ALLOC || change->step == CACHING_SEGMENT_MAP;

@@ -34,7 +34,7 @@ void caching_blocks_drop(struct caching_blocks *blocks, uint32_t at)
     blocks->dropped = at;
 }
 
-/* Of equal sizes and addresses, as a damaged file may have them, the number decides. */
+/* A damaged file may have blocks with equal sizes and addresses: then their number decides. */
 static bool is_before(const struct caching_block *items, uint32_t left, uint32_t right)
 {
     const struct caching_block *a = &items[left], *b = &items[right];

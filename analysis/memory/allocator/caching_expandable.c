@@ -7,7 +7,7 @@ static int64_t page_of(const struct caching *caching, uint32_t pool)
     return caching->pools[pool].is_small ? CACHING_SMALL_SEGMENT : CACHING_LARGE_SEGMENT;
 }
 
-/* Do the free and unmapped blocks from here on hold so much together? */
+/* Do the free and unmapped blocks from here on hold `size_bytes` together? */
 static bool has_addresses(const struct caching *caching, uint32_t at, int64_t size_bytes)
 {
     int64_t bytes = 0;

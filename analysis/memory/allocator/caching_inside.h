@@ -37,7 +37,7 @@ void caching_inside_remove(struct caching *caching, uint32_t block);
 uint32_t caching_inside_append(struct caching *caching, uint32_t before, uint64_t address, int64_t size_bytes);
 /* Joins a neighbour that is in the same state; it is in a set, `block` is in none. */
 void caching_inside_merge(struct caching *caching, uint32_t block, uint32_t neighbour);
-/* May the driver give so much more? */
+/* May the driver give this much more? */
 bool caching_inside_has_room(const struct caching *caching, int64_t size_bytes);
 
 /* Expandable segments: a free block of at least the size, taken out of its set; CACHING_NONE: the driver refused. */

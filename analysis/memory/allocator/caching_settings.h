@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    CACHING_BLOCK_BYTES = 512,        /* sizes are whole multiples of it */
+    CACHING_BLOCK_BYTES = 512,        /* sizes are whole multiples of this */
     CACHING_SMALL_BYTES = 1 << 20,    /* the largest request that is small */
     CACHING_SMALL_SEGMENT = 2 << 20,  /* what small requests share, and the grain of larger segments */
     CACHING_LARGE_SEGMENT = 20 << 20, /* what large requests below CACHING_OWN_SEGMENT share */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* ---- where steps stand ---- */
+/* positions of steps */
 
 static uint32_t position_of_event(const struct plan *plan, const struct plan_space *space, uint32_t step)
 {
@@ -17,7 +17,7 @@ static uint32_t position_of_event(const struct plan *plan, const struct plan_spa
     return instruction_at == HLO_NONE ? HLO_NONE : plan->schedule.position_of_instruction[instruction_at];
 }
 
-/* Never backwards: a step without a place of its own stands where the one before does. */
+/* Positions never go backwards: a step without a position of its own has that of the step before. */
 static uint32_t *positions_make(const struct compare_side *side, struct arena *arena)
 {
     uint32_t *positions = arena_array(arena, uint32_t, (size_t)side->space->step_count + 1), last = 0;
@@ -31,7 +31,7 @@ static uint32_t *positions_make(const struct compare_side *side, struct arena *a
 
 /* ---- places that both have ---- */
 
-/* Where each op name first stands, by its number; COMPARE_NONE: nowhere. */
+/* The first position of each op name, by its number; COMPARE_NONE: it has none. */
 struct firsts {
     struct intern names;
     uint32_t *positions[COMPARE_SIDE_COUNT];

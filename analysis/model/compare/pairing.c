@@ -135,7 +135,7 @@ static int by_key(const void *left, const void *right)
     return same_key(a, b) ?: ORDER(a->at, b->at);
 }
 
-/* The words of a key; false where an item has none. Of what nothing names the opcode alone says too little. */
+/* The words of a key; false if an item has none. For unnamed items the opcode alone is too vague. */
 static bool words_of(const struct compare_item *item, enum compare_key key, uint32_t words[3])
 {
     bool is_of_scope = key == COMPARE_KEY_SCOPE_SHAPE || key == COMPARE_KEY_SCOPE;
@@ -163,7 +163,7 @@ static uint32_t waiting_find(const struct compare_side *side, enum compare_key k
     return count;
 }
 
-/* Both lists stand in one order: one walk over them pairs the first of a key with the first, the second with the
+/* Both lists have the same order: one walk over them pairs the first of a key with the first, the second with the
  * second. */
 static void pair_by(struct compare_side *sides, enum compare_key key, bool with_name,
                     struct waiting *room[COMPARE_SIDE_COUNT])

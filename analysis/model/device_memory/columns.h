@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "model/device_memory/profile_set.h"
 
-/* Where `pprof` has the type types[at]: the same name and a unit that can be told in the other. Of several alike ones
- * the first is the first of `types`, the second the second. PPROF_NONE when it has none. */
+/* The column of `pprof` with the type types[at]: the same name, and a unit that converts into the other. Among several
+ * equal types the first matches the first of `types`, the second the second. PPROF_NONE when it has none. */
 uint32_t columns_find(const struct pprof *pprof, const struct pprof_type *types, uint32_t at);
 
 /* The finest unit in which any of `count` profiles (NULL: left out) has types[at]. */

@@ -4,9 +4,9 @@
 
 #include "read/pprof/pprof.h"
 
-/* Of a profile that is what was live at a moment of an allocator snapshot. */
+/* For a profile that is what was live at a moment of an allocator snapshot. */
 struct profile_set_moment {
-    const void *source; /* of which snapshot and memory: equal for the same */
+    const void *source; /* identifies the snapshot and the memory: equal for the same */
     struct str memory;  /* "GPU 0" */
     const char *text;   /* as it was asked for: "peak" */
     const char *words;  /* "the peak, 25.412 ms" */

@@ -349,7 +349,8 @@ static void jobs_add(struct fleet *fleet)
     }
 }
 
-/* Of each job one; where hosts have series of their own, which then lie side by side, of each host of it. */
+/* Marks one series for each job. If hosts have series of their own, which are then neighbours, marks one for each
+ * host. */
 static void lines_mark(struct fleet *fleet)
 {
     for (uint32_t i = 0, line = 0; i < fleet->series_count; i++) {

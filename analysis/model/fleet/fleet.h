@@ -39,7 +39,7 @@ struct fleet_series {
     uint32_t first_point, point_count;
     uint32_t first_step, step_count;
     bool is_of_peaks; /* the value is peak_bytes */
-    bool is_line;     /* the one that its job, or each host of it, is drawn by: see fleet_job */
+    bool is_line;     /* the job, or each of its hosts, is drawn by this series: see fleet_job */
     struct capacity_trend trend;
 };
 
@@ -82,8 +82,8 @@ struct fleet {
     uint64_t unlabelled_count; /* records without a job: left out */
     uint32_t unknown_count;    /* records without a value: left out */
     bool hosts_are_summed;     /* a record is of several hosts: `hosts` does not have all that differ */
-    /* Of whoever gave the records: where they are from, in words; whether that is a catalog; files that there are, and
-     * those that were read by now (of a catalog none); what else is to be known. */
+    /* Set by the caller that gave the records: where they come from, in words; whether that is a catalog; how many
+     * files there are, and how many were read by now (none for a catalog); and notes about them. */
     const char *source;
     bool is_catalog;
     bool is_by_host; /* as it was asked for */
@@ -120,7 +120,7 @@ static inline int64_t fleet_over_bytes(const struct fleet *fleet, const struct f
 {
     return capacity_trend_over_bytes(point->max_bytes, fleet->records[point->record].capacity_bytes);
 }
-/* Of a series of one host; NULL: of all, or the files do not name it. */
+/* The host of a series; NULL: it is of all hosts, or the files do not name it. */
 static inline const char *fleet_host_of(const struct fleet *fleet, uint32_t series)
 {
     return fleet->is_by_host ? fleet_record_of(fleet, fleet->series[series].first_point)->host : NULL;
@@ -129,12 +129,12 @@ static inline int64_t fleet_step_change(const struct fleet_step *step)
 {
     return step->level.after_bytes - step->level.before_bytes;
 }
-/* Does it go up for good? Of such a step people are told. */
+/* Does the step go up for good? Users are notified of such steps. */
 static inline bool fleet_step_is_regression(const struct fleet_step *step)
 {
     return step->level.is_lasting && fleet_step_change(step) > 0;
 }
-/* Of each category, one for each name: what changed at a step. False: it is not known on both sides. */
+/* The change of each category at a step, one for each name. False: the categories are not known on both sides. */
 bool fleet_step_categories(const struct fleet *fleet, const struct fleet_step *step, int64_t *changes);
 
 /* ---- sentences, in the arena of the caller ---- */
@@ -149,5 +149,5 @@ const char *fleet_step_sentence(const struct fleet *fleet, const struct fleet_st
 const char *fleet_step_plans_sentence(const struct fleet_step *step, struct arena *arena, struct buf *scratch);
 const char *fleet_host_sentence(const struct fleet *fleet, const struct fleet_host *host, struct arena *arena,
                                 struct buf *scratch);
-/* Of what fails next, or why nothing is foretold. */
+/* Says what fails next, or why no forecast is made. */
 const char *fleet_trend_sentence(const struct fleet *fleet, uint32_t series, struct arena *arena, struct buf *scratch);

@@ -231,7 +231,8 @@ static void growth_say(const struct fleet *fleet, struct buf *out)
     buf_char(out, '.');
 }
 
-/* Of two series over their capacity the one that is so by more bytes, of two on their way the sooner one. */
+/* Among two series over their capacity, the one that exceeds it by more bytes fails first; among two on their way, the
+ * sooner one. */
 static bool fails_before(const struct fleet *fleet, uint32_t series, uint32_t other)
 {
     const struct fleet_series *a = &fleet->series[series], *b = &fleet->series[other];
@@ -243,8 +244,7 @@ static bool fails_before(const struct fleet *fleet, uint32_t series, uint32_t ot
            b_last->max_bytes - fleet->records[b_last->record].capacity_bytes;
 }
 
-/* Of the jobs with a series whose trend is of this kind: how many there are, and the series of them that fails
- * worst. */
+/* How many jobs have a series whose trend is of this kind; *worst: their series that fails worst. */
 static uint32_t jobs_of_trend(const struct fleet *fleet, enum capacity_trend_kind kind, uint32_t *worst)
 {
     uint32_t count = 0, job = FLEET_NONE;

@@ -10,7 +10,7 @@
 
 static int64_t distance(int64_t a, int64_t b) { return a > b ? a - b : b - a; }
 
-/* Of the whole sequence, from its changes; of fewer than three a step would be the median. */
+/* The noise of the whole sequence, from its changes; with fewer than three changes, a step would be the median. */
 static double noise_of_changes(const int64_t *values, size_t count, int64_t *scratch)
 {
     for (size_t i = 1; i < count; i++)

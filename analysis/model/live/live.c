@@ -102,7 +102,7 @@ static void sample_take(struct reading *reading, struct str left)
     peak_take(line, sample.at_ms, sample.high_bytes);
 }
 
-/* It stands behind the samples of its device, and tells when exactly: those may be joined. */
+/* The peak follows the samples of its device and has its exact time, because samples may be joined. */
 static void told_peak_take(struct reading *reading, struct str left)
 {
     int64_t ms, bytes;

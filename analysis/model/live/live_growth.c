@@ -39,7 +39,7 @@ static bool lows_take(const struct live_line *line, size_t first, struct growth_
     return true;
 }
 
-/* The first sample of the last part of the time: all of it, a half, a quarter. */
+/* The first sample of the last part of the time: the whole, a half, a quarter. */
 static size_t part_first(const struct live_line *line, unsigned part)
 {
     int64_t from_ms = line->samples[0].at_ms, to_ms = line->samples[line->count - 1].at_ms;
@@ -62,7 +62,7 @@ static void time_add(struct finding *finding, double ms)
     finding_text(finding, "%.0f %s", ms / whole, unit);
 }
 
-/* Rates are told a minute, slow ones an hour. */
+/* Rates are given per minute, slow ones per hour. */
 static const struct finding *say(const struct live_line *line, const struct growth_span *span, double per_ms,
                                  struct arena *arena)
 {

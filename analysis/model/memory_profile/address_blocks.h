@@ -13,7 +13,7 @@
 struct memory_profile_block {
     uint64_t address, size;
     uint32_t event;  /* that allocated it, or frees it later, of what was there before; PROFILE_NONE: no event does */
-    uint32_t kept;   /* of the snapshot's blocks, where no event speaks of it */
+    uint32_t kept;   /* for a block without an event: its number among the snapshot's blocks */
     bool is_pending; /* freed, but a stream still uses it */
     bool is_wall;
 };
@@ -33,7 +33,7 @@ struct memory_profile_block memory_profile_address_blocks_of_held(const struct m
 bool memory_profile_address_blocks_is_before(const struct memory_profile *profile,
                                              const struct memory_profile_block *block);
 
-/* Of a snapshot those of the segments into which `failure` could have been put; NULL: of all. */
+/* The blocks of a snapshot's segments into which `failure` could have been put; NULL: of all its segments. */
 void memory_profile_address_blocks_find(const struct memory_profile_pool *pool,
                                         const struct memory_profile_moment *moment,
                                         const struct memory_profile_failure *failure, struct arena *arena,

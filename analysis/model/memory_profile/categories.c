@@ -97,7 +97,8 @@ static struct category_choice decide_allocation(const struct deciding *deciding,
     return categories_decide(memory_profile_categories_phase(deciding, event), &life);
 }
 
-/* Of what was there before: by its stack, where the snapshot has it, as of what outlives what it was made in. */
+/* The category of a block that was live before the recording. If the snapshot has its stack, it is judged as a block
+ * that outlives the phase of that stack. */
 struct category_choice memory_profile_categories_kept(const struct deciding *deciding, uint32_t stack)
 {
     const struct life life = {.is_held_longer = true,
@@ -107,7 +108,7 @@ struct category_choice memory_profile_categories_kept(const struct deciding *dec
                                                                    : categories_decide(phase, &life);
 }
 
-/* Of what was there before: by what frees it. */
+/* For blocks that were live before the recording: by what frees them. */
 static struct category_choice decide_before(const struct deciding *deciding, uint32_t event)
 {
     const struct memory_profile *profile = deciding->profile;

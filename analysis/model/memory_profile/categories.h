@@ -25,11 +25,11 @@ uint32_t memory_profile_categories_order(const struct memory_profile_category_su
 /* Behind the words of a category: "", " (guess)" or " (part guess)"; static storage. */
 const char *memory_profile_categories_guess_words(enum category category,
                                                   const struct memory_profile_category_sum *sum);
-/* Adds what is there after the first `count` events of the pool to `sums`, CATEGORY_COUNT of them: with UNKNOWN, which
- * has what no event explains too, they are what is in use. False where there are no categories. */
+/* Adds what is live after the first `count` events of the pool to `sums`, CATEGORY_COUNT of them. With UNKNOWN, which
+ * also counts what no event explains, they add up to what is in use. False if there are no categories. */
 bool memory_profile_categories_at(const struct memory_profile_pool *pool, uint32_t count,
                                   struct memory_profile_category_sum *sums);
-/* Of these what was there before the recording and is freed after the first `count` events. */
+/* Of these sums, the part that was live before the recording and is freed after the first `count` events. */
 void memory_profile_categories_freed(const struct memory_profile_pool *pool, uint32_t count,
                                      struct memory_profile_category_sum *sums);
 /* Adds bytes of one choice; negative ones take away. */

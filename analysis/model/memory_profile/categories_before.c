@@ -13,7 +13,7 @@
 
 /* Blocks of scalars, as the number of steps of each parameter, are no twins of anything. */
 enum { LEAST_TWIN_BYTES = 64, STATES_MAX = 8 };
-/* Of the bytes of a pool's blocks, so many may be in no pair. */
+/* At most one part in this many of the bytes of a pool's blocks may be in no pair. */
 enum { ODD_PART = 10 };
 
 bool memory_profile_categories_is_cublas(int64_t bytes) { return bytes == 2 * 4096 * 1024 + 8 * 16 * 1024; }
@@ -116,9 +116,9 @@ struct before {
     const struct deciding *deciding;
     struct memory_profile_category_sum *sums;
     struct category_choice *choices; /* of the snapshot's blocks */
-    const uint32_t *kept;            /* numbers of these blocks that no event speaks of */
+    const uint32_t *kept;            /* numbers of the blocks without an event */
     uint32_t kept_count;
-    struct sizes sizes; /* of blocks of which nothing else is known */
+    struct sizes sizes; /* of blocks about which nothing else is known */
     int64_t unknown_bytes;
 };
 

@@ -43,5 +43,5 @@ bool memory_profile_categories_is_unwound(const struct deciding *deciding, uint3
 /* What the program was doing at an event's stack; of one without a frame BACKWARD where only Python's frames are
  * kept. */
 enum torch_phase memory_profile_categories_phase(const struct deciding *deciding, uint32_t event);
-/* Of a stack of the snapshot. */
+/* The phase of a stack of the snapshot. */
 enum torch_phase memory_profile_categories_phase_of(const struct deciding *deciding, uint32_t stack);

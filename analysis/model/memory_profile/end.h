@@ -5,7 +5,7 @@
 
 #include "model/memory_profile/model.h"
 
-/* Of a pool's device. in_use + rounding + pending + inactive = reserved, which is what the segments hold. */
+/* The sums of a pool's device. in_use + rounding + pending + inactive = reserved, which is what the segments hold. */
 struct memory_profile_end {
     int64_t in_use_bytes;   /* asked for, as the rows of what is live have it; these of pending blocks included */
     int64_t active_bytes;   /* of blocks that are in use, as large as they are */

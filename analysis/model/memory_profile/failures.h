@@ -23,6 +23,6 @@ const struct memory_profile_failure *memory_profile_failures_at(const struct mem
                                                                 int64_t time_ps);
 /* What it asked for and what it met, as a clause: beside a picture that shows the rest. */
 struct finding *memory_profile_failures_met(const struct memory_profile_failure *failure, struct arena *arena);
-/* What a person is told of failure `at`. */
+/* The finding about failure `at`, for users. */
 struct finding *memory_profile_failures_finding(const struct memory_profile_pool *pool, uint32_t at,
                                                 struct arena *arena);

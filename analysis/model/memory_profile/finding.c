@@ -69,7 +69,7 @@ static void say_what(struct finding *finding, const struct memory_profile *profi
 struct finding_growing {
     const struct memory_profile *profile;
     struct arena
-        arena; /* of the search: where there is no room for it nothing is told, and the trace is read all the same */
+        arena; /* for the search: if there is no room for it, it finds nothing, and the trace is read all the same */
     struct memory_profile_growth_most *most;
     bool *is_found;
 };

@@ -56,7 +56,7 @@ static uint32_t growth_plane_of(const struct memory_profile_growth *growth)
     return 0;
 }
 
-/* Of the module that was launched most often on the device. */
+/* Takes the launches of the module that was launched most often on the device. */
 static void growth_launch_ends(struct memory_profile_growth *growth)
 {
     const struct module_launches *launches = &growth->profile->events.launches;

@@ -77,6 +77,6 @@ struct memory_profile_growth_most {
     uint32_t grown_count, interval_count;
     const char *boundary; /* "step", "launch"; static */
 };
-/* Of what grows by at least `min_bytes` in all, that with the steepest slope; false when nothing does. */
+/* Finds the steepest growth among those of at least `min_bytes` in all; false when nothing grows so. */
 bool memory_profile_growth_find_most(const struct memory_profile_pool *pool, int64_t min_bytes, struct arena *arena,
                                      struct memory_profile_growth_most *out);

@@ -21,8 +21,8 @@ struct replay {
     uint32_t range_count;
     uint64_t *bounds; /* all begins and ends, each once */
     uint32_t bound_count;
-    uint32_t *owner; /* of each piece between two bounds: the first range that speaks of it; PROFILE_NONE */
-    uint32_t *next;  /* of each piece: itself, or where the next one without an owner may be */
+    uint32_t *owner; /* for each piece between two bounds: the first range that covers it; PROFILE_NONE */
+    uint32_t *next;  /* for each piece: itself, or where the next one without an owner may be */
 };
 
 static int by_number(const void *left, const void *right)

@@ -20,7 +20,7 @@ enum memory_profile_class { PROFILE_CLASS_UNKNOWN, PROFILE_CLASS_SMALL, PROFILE_
 struct memory_profile_segment {
     uint64_t address, size_bytes;
     uint64_t used_bytes;    /* of its blocks, as they are rounded */
-    uint64_t pending_bytes; /* of these, whose free waits for a stream */
+    uint64_t pending_bytes; /* part of them: their free waits for a stream */
     uint64_t requested_bytes;
     uint64_t largest_hole_bytes, largest_hole_address; /* 0, 0: it is full */
     int64_t stream;

@@ -15,8 +15,8 @@ struct memory_profile_line {
     enum category category;
     uint32_t count; /* blocks */
     int64_t bytes;  /* that were asked for */
-    /* Of these, by the operation that the line called; [TORCH_OPERATION_NONE]: what it asked for itself, such as a copy
-     * in another dtype. What other functions that it calls ask for is in none. */
+    /* The same bytes and count by the operation that the line called; [TORCH_OPERATION_NONE]: what the line asked for
+     * itself, such as a copy in another dtype. Requests of other functions that the line calls are in none. */
     int64_t operation_bytes[TORCH_OPERATION_COUNT];
     uint32_t operation_count[TORCH_OPERATION_COUNT];
 };
@@ -26,7 +26,7 @@ struct memory_profile_lines {
     size_t count;
 };
 
-/* After the pool's first `count` events. What was there before the recording and is freed in it is in no line: no block
- * tells of it. Nothing in a trace. */
+/* Fills the lines after the pool's first `count` events. Memory that was live before the recording and is freed in it
+ * is in no line, because no block describes it. Nothing for a trace. */
 void memory_profile_lines_make(const struct memory_profile_pool *pool, uint32_t count, struct arena *arena,
                                struct memory_profile_lines *out);

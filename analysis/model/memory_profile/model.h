@@ -108,7 +108,7 @@ struct memory_profile_failure {
         usable_free_bytes; /* of these, where it could have been put: its stream, its size of requests, default pool */
     int64_t largest_hole_bytes; /* of these holes; 0: there is none */
     int64_t largest_any_bytes;  /* of all holes in segments */
-    int64_t missing_bytes;      /* of PROFILE_FAILURE_SHORTAGE: with all that is free, so much is wanting */
+    int64_t missing_bytes;      /* for PROFILE_FAILURE_SHORTAGE: how much would be missing even with all free memory */
     enum memory_profile_failure_kind kind;
     bool is_expandable; /* some segment where it could have been put can grow */
 };
@@ -182,7 +182,7 @@ struct memory_profile {
     uint32_t guess_count;
     struct memory_profile_notes notes; /* of the file */
     const char *cut_reason;            /* why a file that ends in the middle has no curve; NULL */
-    bool lacks_room;                   /* memory_profile_note_room was said of it */
+    bool lacks_room;                   /* memory_profile_note_room was called for it */
 };
 
 /* Takes `events` over. `workers` may be NULL. */
@@ -222,7 +222,7 @@ static inline bool memory_profile_has_size(const struct memory_profile *profile,
 {
     return (profile->flags[event] & MEMORY_HAS_SIZE) != 0 || profile->size_bytes[event] > 0;
 }
-/* Where MEMORY_HAS_REQUESTED is set. Events of PyTorch tell what was asked for, and nothing else. */
+/* Call where MEMORY_HAS_REQUESTED is set. Events of PyTorch record only the requested size. */
 static inline int64_t memory_profile_requested_bytes(const struct memory_profile *profile, uint32_t event)
 {
     return profile->events.snapshot != NULL ? profile->size_bytes[event] : profile->requested_bytes[event];

@@ -63,7 +63,7 @@ static bool time_read(const char *text, int64_t *time_ps)
     return sum <= TIME_MAX;
 }
 
-/* The number behind `head`, and what stands behind that; NULL when it begins otherwise. */
+/* The number after `head`, and the text after that; NULL if `text` begins otherwise. */
 static const char *number_behind(const char *text, const char *head, int64_t *number)
 {
     size_t length = strlen(head), digits;
@@ -85,7 +85,8 @@ struct memory_profile_moment memory_profile_moment_after_event(const struct memo
     return moment;
 }
 
-/* Of the events at `count` those up to the time, of which there may be more at the same time. */
+/* The moment after the first `count` events and the rare events up to that time, of which several may have the same
+ * time. */
 static struct memory_profile_moment moment_at(const struct memory_profile_pool *pool, uint32_t count, int64_t time_ps)
 {
     struct memory_profile_moment moment = {count, time_ps, 0};

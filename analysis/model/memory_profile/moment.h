@@ -20,8 +20,8 @@ struct memory_profile_moment {
 struct memory_profile_moment memory_profile_moment_after_event(const struct memory_profile_pool *pool, uint32_t at);
 struct memory_profile_moment memory_profile_moment_at_time(const struct memory_profile_pool *pool, int64_t time_ps);
 
-/* Of a pool of an allocator snapshot the moment to look at: when `failure` failed; where it is NULL the peak, or the
- * end where no peak is known (a snapshot without a history, or of one event) and with `is_end_wanted`. */
+/* The moment of an allocator snapshot's pool to look at: when `failure` failed. If it is NULL, the peak; or the end if
+ * no peak is known (a snapshot without a history, or of one event) and with `is_end_wanted`. */
 enum memory_profile_moment_kind { MOMENT_OF_FAILURE, MOMENT_OF_PEAK, MOMENT_OF_END };
 enum memory_profile_moment_kind memory_profile_moment_that_matters(const struct memory_profile_pool *pool,
                                                                    const struct memory_profile_failure *failure,

@@ -98,7 +98,7 @@ void naming_fit_add(const struct naming *naming, struct naming_fit *fit, const s
     fit->argument_count++;
 }
 
-/* Of the figures of these sizes those of one module; with NAMING_NONE those of modules that ran, or else all. */
+/* The fit of these sizes among the programs of one module; with NAMING_NONE among modules that ran, or else all. */
 static struct naming_fit fit_sizes(struct naming *naming, struct naming_sizes sizes, uint32_t module)
 {
     struct naming_fit fits[2] = {{.program_count = 0}, {.program_count = 0}}; /* of those that ran, of all */

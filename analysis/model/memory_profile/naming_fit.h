@@ -37,7 +37,7 @@ struct naming {
     struct chunks guesses;
     struct naming_item *items; /* by line and time */
     size_t item_count;
-    uint32_t *needed;  /* of each program: how many allocations a launch of it makes */
+    uint32_t *needed;  /* how many allocations each launch of a program makes, by program */
     uint32_t *fitting; /* room for all programs */
     uint64_t work_left;
 };

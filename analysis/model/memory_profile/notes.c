@@ -72,7 +72,7 @@ static void note_curve(struct memory_profile *profile, const struct memory_profi
                                      (int)pool->name.length, pool->name.data, size, by > 0 ? "above" : "below"));
 }
 
-/* Of an allocator snapshot of PyTorch. */
+/* Notes on an allocator snapshot of PyTorch. */
 static void notes_snapshot(struct memory_profile *profile, struct arena *arena)
 {
     const struct torch_snapshot *snapshot = profile->events.snapshot;

@@ -29,7 +29,7 @@ struct ordering {
     struct memory_profile_order *order;
     struct slice *slices;
     size_t slice_count;
-    bool *is_sorted;     /* of each pool: its events stand in the file in the order of time */
+    bool *is_sorted;     /* by pool: its events have the order of time in the file */
     uint32_t *places;    /* of the file, in the order of pool and time */
     struct column spare; /* room for one more column */
 };
@@ -55,7 +55,7 @@ static int64_t time_of(const struct memory_events *events, size_t at, bool *is_c
                              COLUMN_AT(&events->offset_ps, int64_t, at), is_clamped);
 }
 
-/* Offsets become times from the origin, where they stand. */
+/* Offsets become times from the origin, in place. */
 static void slice_times(const struct memory_events *events, struct slice *slice, size_t first, size_t end)
 {
     int64_t *times_ps = &COLUMN_AT(&events->offset_ps, int64_t, 0), before_ps = slice->before_ps;
@@ -243,7 +243,7 @@ static void by_time(void *task, size_t pool)
         memcpy(ordering->places + first, from + first, (size_t)(end - first) * sizeof(*from));
 }
 
-/* The order that is wanted; NULL in `file_at` when the file has it. */
+/* Makes the order of the events; `file_at` stays NULL if the file has it. */
 static void places_make(struct ordering *ordering)
 {
     struct memory_profile_order *order = ordering->order;

@@ -44,7 +44,7 @@ struct replay_course {
     const struct caching_settings *settings;
     const struct replay_program *program; /* NULL: as recorded */
     uint32_t extra_at;                    /* of the program's extras, that have happened */
-    struct replay_curve *curve;           /* NULL: none is wanted */
+    struct replay_curve *curve;           /* NULL: no curve is needed */
 };
 
 static void failure_try(struct replay_walk *walk, const struct replay_course *course, const struct torch_event *event,
@@ -175,7 +175,7 @@ struct replay_trial {
     const struct caching_settings *settings; /* of a change */
     const struct replay_program *program;
     bool is_one_way;
-    struct replay_curve *curve; /* NULL: none is wanted */
+    struct replay_curve *curve; /* NULL: no curve is needed */
     struct memory_profile_replay *replay;
     struct memory_profile_replay_change *change;
     uint64_t work; /* steps it took */
@@ -234,7 +234,7 @@ const struct memory_profile_replay *memory_profile_replay_of(const struct memory
         *trial = (struct replay_trial){.pool = pool, .replay = replay};
         reason = replay_try(trial, arena, check_work);
     }
-    /* What a program that began earlier held lay in segments that nobody knows. */
+    /* The segments of memory that a program held before the recording are unknown. */
     if (reason == NULL && replay->is_unchecked && (!replay->is_whole || pool->pairs.before_window > 0))
         reason = "it has no segments";
     if (reason != NULL)

@@ -42,7 +42,7 @@ struct memory_profile_replay {
     const struct replay_ground *ground;
 };
 
-/* What other settings would have made of it. */
+/* The peaks of the job under other settings. */
 struct memory_profile_replay_change {
     const char *why_not; /* there are no figures, for this reason: a clause; NULL: there are */
     int64_t requested_bytes, allocated_bytes, reserved_bytes; /* peaks; up to failed_at */

@@ -133,7 +133,7 @@ static uint32_t python_at(const struct attention *attention, uint32_t stack, uin
     return PROFILE_NONE;
 }
 
-/* Of all frames together. */
+/* The signs of all frames of a stack together. */
 static uint8_t stack_signs(const struct attention *attention, uint32_t stack)
 {
     uint8_t signs = 0;

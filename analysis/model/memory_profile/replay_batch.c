@@ -18,7 +18,7 @@ enum { SMALL_BYTES = 4096, PART_NOT_TOLD = 20, KEPT_MOST = 2 };
 
 enum growing { GROWS, STAYS, NOT_TOLD };
 
-/* Requests of one pass that have the size of a weight, or half of it. */
+/* Requests of one pass whose size is that of a weight, or half as much. */
 struct group {
     uint32_t size; /* number of the weights' size */
     uint32_t pass;
@@ -89,7 +89,7 @@ static void group_add(struct batch *batch, uint32_t number, uint32_t pass, uint3
     group->gradient_count += batch->program->requests[at].category == CATEGORY_GRADIENT;
 }
 
-/* Of all passes forward, or of all passes backward. Returns how many passes there are. */
+/* Groups the requests of all forward passes, or of all backward passes. Returns the number of passes. */
 static uint32_t groups_make(struct batch *batch, bool is_forward)
 {
     const struct replay_program *program = batch->program;
@@ -169,7 +169,7 @@ static void casts_find(struct batch *batch)
 
 /* ---- each request by itself ---- */
 
-/* A server takes a share of the device for its cache, whatever is asked of it. */
+/* A server takes a share of the device for its cache, whatever its requests are. */
 static bool is_server(const struct torch_frame *frame) { return torch_snapshot_frame_is(frame, "/vllm/", ""); }
 
 static bool is_of_server(const struct batch *batch, uint32_t stack)

@@ -238,9 +238,8 @@ static void call_repeat(struct checkpoint *checkpoint, const struct call *call, 
             extra_add(checkpoint, place, at, true, true);
 }
 
-/* Without a graph that holds it, what a call makes is let go once what follows has used it: within the next requests of
- * the call. How many these are matters little: from 1 to 12 a run on an H200 reserves within 1 % of what was measured.
- */
+/* Without a graph that holds it, the result of a call is freed once its readers are done: within the next requests of
+ * the call. Their number matters little: from 1 to 12, a run on an H200 reserves within 1 % of what was measured. */
 static uint32_t release_at(const struct checkpoint *checkpoint, const struct call *call, uint32_t number, uint32_t at)
 {
     uint32_t left = USED_WITHIN;

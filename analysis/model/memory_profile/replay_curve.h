@@ -11,7 +11,7 @@ struct replay_curve {
     int64_t from_ps, to_ps;
     uint32_t width; /* parts of [from_ps, to_ps], at least 1 */
     uint32_t count; /* of them, up to the one where the job ends: width if it ends as recorded */
-    /* Bytes, `width` of each, of which the first `count` are set. */
+    /* Arrays of `width` items, of which the first `count` are set. In bytes. */
     int64_t *reserved_bytes;  /* segments by the rules */
     int64_t *allocated_bytes; /* blocks, as torch.cuda.max_memory_allocated counts */
 };

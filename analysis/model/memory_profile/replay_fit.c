@@ -12,8 +12,7 @@
  */
 enum tier { TIER_SETTING, TIER_SAME, TIER_OTHER };
 
-/* Of one sort at most one is in a set; of activations it is the one that computes them again, or the one that moves
- * them. */
+/* A set has at most one change of each sort; for activations that is either to compute them again or to move them. */
 enum sort {
     SORT_SEGMENTS,
     SORT_ATTENTION,
@@ -56,7 +55,7 @@ static const struct {
 enum { CANDIDATE_COUNT = sizeof(candidates) / sizeof(candidates[0]) };
 _Static_assert((int)CANDIDATE_COUNT <= (int)FIT_CANDIDATES_MAX, "a search takes them all");
 
-/* Of the work that an answer may do, what a search leaves: so it ends before the answer is given up. */
+/* A search leaves this part of an answer's work, so that it ends before the answer is given up. */
 enum { WORK_KEPT_PART = 4 };
 
 const char *replay_fit_candidate(uint32_t at) { return at < CANDIDATE_COUNT ? candidates[at].text : NULL; }

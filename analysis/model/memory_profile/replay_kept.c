@@ -96,7 +96,7 @@ static void gradients_free(struct kept *kept, uint32_t at)
     kept->has_step = false;
 }
 
-/* A gradient that is added to one that was kept: that one is made of it now. */
+/* Where a gradient was added to a kept one, the kept one is now made, because the change had freed it. */
 static void gradient_make(struct kept *kept, uint32_t at)
 {
     const uint64_t bytes = (uint64_t)kept->program->requests[at].bytes;
@@ -143,7 +143,8 @@ static void gradients_follow(struct kept *kept)
     }
 }
 
-/* Of before the recording: nothing tells when they would be made again. Returns how many there are. */
+/* Frees the gradients from before the recording, which does not show when they would be made again. Returns their
+ * number. */
 static uint32_t held_free(struct replay_program *program)
 {
     const struct memory_profile_held *held = &program->ground->held;

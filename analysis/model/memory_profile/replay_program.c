@@ -17,7 +17,7 @@ static const struct {
 #include "model/memory_profile/replay_program.def"
 #undef REPLAY_PROGRAM
 };
-/* Of all requests together, so that the rules can add and place them. */
+/* The limit of all requests together, so that the rules can add and place them. */
 #define MOST_BYTES (INT64_C(1) << 56)
 
 enum { CHANGES = sizeof(changes) / sizeof(changes[0]) };
@@ -30,7 +30,7 @@ static enum torch_phase phase_of(const struct torch_phases *phases, bool is_pyth
     return phase == TORCH_PHASE_EMPTY && is_python_only ? TORCH_PHASE_BACKWARD : phase;
 }
 
-/* Of a request that failed nothing is known but where it was. */
+/* Only the phase of a failed request is known. */
 static struct category_choice choice_of_failure(enum torch_phase phase)
 {
     switch (phase) {

@@ -128,11 +128,11 @@ static inline bool replay_program_is_there(const struct replay_program *program,
 /* Is it there at the recorded peak? */
 bool replay_program_is_at_peak(const struct replay_program *program, uint32_t at);
 enum category replay_program_category_of_held(const struct replay_program *program, uint32_t block);
-/* Of each block that was there before the recording: what is asked for then, to be changed. */
+/* The size requested for each block that was live before the recording, for the caller to change. */
 int64_t *replay_program_held(struct replay_program *program);
-/* The sizes of weights that are told, as they are so far. False: there are none. */
+/* The sizes of the weights that can be identified, as they are so far. False: there are none. */
 bool replay_program_weights(const struct replay_program *program, struct map *sizes);
-/* Of each stack of the snapshot: has it such a frame? What is asked looks at a frame's file and function alone. */
+/* For each stack of the snapshot: does it have such a frame? `is_such` may use only a frame's file and function. */
 bool *replay_program_stacks_with(const struct replay_program *program,
                                  bool (*is_such)(const struct torch_frame *frame));
 /* "1.20 GiB" */

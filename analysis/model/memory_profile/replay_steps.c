@@ -129,8 +129,8 @@ static struct memory_profile_replay_change recorded_of(const struct replay_steps
                                                  .failure_count = steps->pool->failure_count};
 }
 
-/* Of a changed program what the unchanged one makes of the replay: else a difference of the replay would count as one
- * of the program. */
+/* For a changed program, compares with the replay of the unchanged one: otherwise a difference of the replay would
+ * count as one of the program. */
 struct memory_profile_replay_change replay_steps_before(const struct replay_steps *steps)
 {
     return steps->program == NULL ? recorded_of(steps) : steps->unchanged;

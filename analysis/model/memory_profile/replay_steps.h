@@ -43,8 +43,8 @@ struct replay_steps {
 
 void replay_steps_begin(struct replay_steps *steps, const struct memory_profile_replay *replay, int64_t capacity_bytes,
                         struct arena *arena);
-/* Before any step of which one is a change of the program: then all are compared with the unchanged one as it is
- * replayed. False with a `limit` report. */
+/* Call before any steps that include a change of the program: all steps are then compared with the replay of the
+ * unchanged program. False with a `limit` report. */
 bool replay_steps_begin_program(struct replay_steps *steps, struct err *err);
 /* The same changes on a copy of what `from` begins with, for a trial. */
 void replay_steps_copy(struct replay_steps *steps, const struct replay_steps *from, struct arena *arena);
@@ -64,9 +64,9 @@ struct memory_profile_replay_change replay_steps_after(const struct replay_steps
  * the rules leave out is no saving of a change. */
 int64_t replay_steps_reserved_bytes(const struct replay_steps *steps,
                                     const struct memory_profile_replay_change *change);
-/* More than the device has is over, and so is a job whose request fails, unless the figure is at most so much. Less
- * fits only of a job that is seen to its end and is replayed to what was recorded, unless the figure is at least so
- * much. `fit`: of what is reserved. */
+/* Says whether the job fits. It is over if it needs more than the device has or a request fails, unless the figure is
+ * an upper bound. It fits if it needs less, was recorded to its end and is replayed as recorded, unless the figure is a
+ * lower bound. `fit`: of what is reserved. */
 enum replay_fits replay_steps_fits(const struct replay_steps *steps, const struct memory_profile_replay_change *change,
                                    uint8_t bounds, struct memory_fit *fit);
 /* Events and blocks that one replay walks over. */

@@ -177,7 +177,7 @@ uint32_t replay_walk_request_as(struct replay_walk *walk, uint32_t at, uint64_t 
     const struct replay_stream *of = replay_streams_of(&ground->streams, at);
     if ((ground->pool->profile->flags[ground->pool->first + at] & MEMORY_HAS_ADDRESS) == 0)
         return CACHING_NONE;
-    replay_walk_free(walk, address); /* of which no free was recorded */
+    replay_walk_free(walk, address); /* its free was not recorded */
     uint32_t block = bytes == 0 ? CACHING_NONE : request(walk, of->stream, of->pool_id, bytes);
     if (block != CACHING_NONE)
         map_put(&walk->blocks, address, block, true);

@@ -44,7 +44,7 @@ uint32_t replay_walk_request(struct replay_walk *walk, uint32_t at);
 uint32_t replay_walk_request_as(struct replay_walk *walk, uint32_t at, uint64_t address, int64_t bytes);
 void replay_walk_free(struct replay_walk *walk, uint64_t address);
 void replay_walk_ask_free(struct replay_walk *walk, uint64_t address);
-/* Would a request that failed get so much memory? It is given back at once; CACHING_NONE: no. */
+/* Would a request that failed get `bytes`? They are given back at once; CACHING_NONE: no. */
 uint32_t replay_walk_try(struct replay_walk *walk, const struct torch_event *event, int64_t bytes);
 /* An address that nothing recorded. */
 uint64_t replay_walk_address(struct replay_walk *walk, int64_t size_bytes, bool is_expandable);

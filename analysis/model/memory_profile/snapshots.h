@@ -19,7 +19,7 @@ struct memory_profile_snapshots {
     uint32_t *told_by;
 };
 
-/* XProf does not read events whose figures stand in their names. */
+/* XProf does not read events whose figures are in their names. */
 bool memory_profile_snapshots_is_seen(const struct memory_profile *profile, uint32_t event);
 /* What can be read from the pool as it is; kept in pool->likeness, which memory_profile_snapshots_make asks. */
 struct memory_profile_likeness memory_profile_snapshots_likeness(const struct memory_profile_pool *pool);

@@ -12,7 +12,7 @@
 
 struct memory_profile_kept {
     struct str words;       /* "train.py:31 log_metrics" */
-    enum category category; /* of most of it */
+    enum category category; /* that of most of the bytes */
     int64_t bytes;          /* without what the last two steps made */
     uint64_t count;         /* blocks */
     uint32_t step_count;    /* steps that it is of, of `steps_since` since the first of them */
@@ -20,8 +20,8 @@ struct memory_profile_kept {
     int64_t first_time_ps; /* of the oldest */
 };
 
-/* After the pool's first `count` events: of the lines of which half of the steps or more, and four of them, keep
- * something, from the first third of the steps on, that which holds most. Parameters, gradients and optimizer state are
- * in none: they stay on purpose. False: there is none that holds a tenth of what is in use. */
+/* Finds the line that keeps most after the pool's first `count` events. Lines count if at least half of the steps, and
+ * at least four, keep something from them, starting in the first third of the steps. Parameters, gradients and
+ * optimizer state count for no line, because they stay on purpose. False: no line holds a tenth of what is in use. */
 bool memory_profile_steps_kept_find(const struct memory_profile_pool *pool, uint32_t count, struct arena *arena,
                                     struct memory_profile_kept *out);

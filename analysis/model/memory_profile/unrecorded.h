@@ -9,6 +9,6 @@
 
 #include "model/memory_profile/model.h"
 
-/* Of a pool whose columns are complete. */
+/* Call once the pool's columns are complete. */
 void memory_profile_unrecorded_settle(struct memory_profile *profile, struct memory_profile_pool *pool,
                                       struct arena *scratch);

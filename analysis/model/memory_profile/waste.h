@@ -24,8 +24,8 @@ struct memory_profile_waste_range memory_profile_waste_of(const struct memory_pr
 uint32_t memory_profile_waste_worst(const struct memory_profile_pool *pool);
 /* MEMORY_UNKNOWN without both figures. */
 int64_t memory_profile_waste_chunk(const struct memory_profile *profile, uint32_t event);
-/* Free memory is scarce below so much of what is in use and free together, and as good as in one piece from so much of
- * it in the largest. */
+/* Free memory is scarce below this share of in-use and free memory together. It counts as one piece if the largest
+ * chunk has at least this share of the free memory. */
 enum { WASTE_SCARCE_PERCENT = 50, WASTE_WHOLE_PERCENT = 99 };
 /* Is what is free after the event both scarce and in pieces? Only then the largest piece says more than the sum: a
  * request may fail for it. False without both figures. */

@@ -4,7 +4,7 @@
 
 #include "base/sum.h"
 
-/* Of the scheduled instructions: those inside of a fusion are compiled with it. */
+/* Counts only scheduled instructions: those inside of a fusion are compiled with it. */
 static int64_t code_bytes_of(const struct plan *plan, struct arena *arena)
 {
     int64_t bytes = 0;

@@ -200,7 +200,7 @@ static void row_of_host(struct overview *overview, uint32_t group_at, const stru
     };
 }
 
-/* Of all hosts that with the largest total. */
+/* For all hosts together, takes the host with the largest total. */
 static void row_of_all(struct overview *overview, uint32_t group_at, const struct across *across)
 {
     const struct overview_group *group = &overview->groups[group_at];
@@ -282,7 +282,7 @@ static void rows_make(struct overview *overview, bool is_split)
 
 void overview_split(struct overview *overview) { rows_make(overview, true); }
 
-/* ---- what is said of hosts ---- */
+/* sentences about hosts */
 
 static void main_space_find(struct overview *overview)
 {

@@ -28,7 +28,7 @@ static struct str runs_kept(struct arena *arena, struct str text)
     return (struct str){arena_text(arena, text), text.length};
 }
 
-/* Launches stand by plane and begin. */
+/* Launches are ordered by plane and begin. */
 static void overlaps_find(const struct module_launches *from, const struct launch *launches, size_t count,
                           struct arena *arena, struct module_runs *out)
 {

@@ -27,5 +27,5 @@ struct module_runs {
 /* `scratch` for what is not needed afterwards; what is in `out` lives in `arena` alone. */
 void runs_take(const struct module_launches *launches, struct arena *scratch, struct arena *arena,
                struct module_runs *out);
-/* NULL: the trace has no run of it. */
+/* The runs of a module; NULL: the trace has none. */
 const struct module_run *runs_find(const struct module_runs *runs, struct str key);

@@ -27,7 +27,7 @@ struct assignment_text_reading {
 struct value {
     int64_t id, color, size, offset;
     struct str name, index; /* index: "0,1", without its brackets */
-    struct str whole_name;  /* as it stands, "copy-start{0}"; of an empty index without it */
+    struct str whole_name;  /* as written, "copy-start{0}"; an empty index is left out */
     struct str shape;
 };
 
@@ -62,7 +62,7 @@ static void names_learn(struct assignment_text_reading *reading)
     }
 }
 
-/* Of a made-up module the value's own id, plus one: 0 is an id that is not written. */
+/* In a made-up module it is the value's own id plus one, because an id of 0 is not written. */
 static uint64_t instruction_id(const struct assignment_text_reading *reading, const struct value *value)
 {
     if (reading->module == NULL)
@@ -73,7 +73,7 @@ static uint64_t instruction_id(const struct assignment_text_reading *reading, co
 
 /* ---- a value ---- */
 
-/* The number up to one of `stops`; what is none, or too large, is not known. */
+/* The number up to one of `stops`; `unknown` if it is no number, or too large. */
 static int64_t number_before(struct assignment_text_reading *reading, const char *stops, int64_t unknown)
 {
     struct text_cursor *cursor = &reading->cursor;
@@ -88,10 +88,10 @@ static int64_t number_before(struct assignment_text_reading *reading, const char
     return unknown;
 }
 
-/* A size or an offset that cannot be: whoever adds up finds it to be none. */
+/* An impossible size or offset: code that adds sizes recognises it. */
 enum { UNKNOWN_BYTES = -1 };
 
-/* Of a value without a number: that of no other, and the same in all walks. */
+/* An id for a value without a number: no other value has it, and it is equal in all walks. */
 static int64_t id_made(const struct assignment_text_reading *reading)
 {
     return (INT64_C(1) << 62) + (reading->cursor.at - reading->cursor.begin);
@@ -210,7 +210,7 @@ static void allocation_close(struct assignment_text_reading *reading)
     reading->allocation = 0;
 }
 
-/* "|f32[8]| at ShapeIndex {0}" or "|(f32[8])|": passes it; what stands in the index is written. */
+/* Passes "|f32[8]| at ShapeIndex {0}" or "|(f32[8])|" and writes the index. */
 static bool bars_pass(struct assignment_text_reading *reading, bool has_index)
 {
     struct text_cursor *cursor = &reading->cursor;
@@ -239,7 +239,7 @@ static void number_take(struct assignment_text_reading *reading, uint32_t field,
     wire_write_number(&reading->out->buf, field, (uint64_t)number_before(reading, ",:", unknown));
 }
 
-/* What stands between two commas: whether the allocation is of a parameter, a constant, …. */
+/* Reads the text between two commas: is the allocation a parameter, a constant, …? */
 static bool fact_read(struct assignment_text_reading *reading)
 {
     struct text_cursor *cursor = &reading->cursor;

@@ -130,7 +130,7 @@ static bool line_next(struct str *rest, struct str *line)
     return true;
 }
 
-/* What stands behind `name` on the line, without quotes. */
+/* The text after `name` on the line, without quotes. */
 static bool value_of(struct str line, const char *name, struct str *value)
 {
     size_t length = strlen(name);

@@ -90,7 +90,7 @@ bool compile_input_is_topology(struct str name)
 
 /* ---- Compile options ---------------------------------------------------------- */
 
-/* A list rather than a rule: names of flags do not stand in the file. */
+/* A list rather than a rule, because the file does not contain the names of flags. */
 static bool is_about_dumps(uint32_t flag)
 {
     static const uint16_t flags[] = {
@@ -127,7 +127,7 @@ static bool is_about_dumps(uint32_t flag)
     return false;
 }
 
-/* Flags that stand in the options count, not those of XLA_FLAGS: a dump would go where the one in the file went. */
+/* Flags in the options take precedence over XLA_FLAGS: a dump would go where the one in the file went. */
 static void debug_options_write(struct wire wire, struct str dump_folder, struct buf *out)
 {
     struct buf flags = BUF_INIT;

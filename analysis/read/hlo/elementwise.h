@@ -5,5 +5,5 @@
 
 #include "base/str.h"
 
-/* Of an opcode as HLO text has it; what draws random numbers is none. */
+/* Is this opcode, as HLO text writes it, elementwise? Opcodes that draw random numbers are not. */
 bool elementwise_is(struct str opcode);

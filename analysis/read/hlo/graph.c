@@ -131,7 +131,7 @@ static enum graph_op op_of_target(struct str target)
     return GRAPH_CUSTOM_CALL;
 }
 
-/* Of one that is not whole: all its bytes. */
+/* Reads all bytes of an instruction that is not whole. */
 static void instruction_read(struct graph_building *building, uint32_t at)
 {
     struct graph *graph = building->graph;
@@ -154,7 +154,7 @@ static void instruction_read(struct graph_building *building, uint32_t at)
     graph->numbers[at] = hlo_number(graph_op(graph, at) == GRAPH_PARAMETER ? parameter_number : tuple_index);
 }
 
-/* Of one that is whole: hlo_read met all that is asked. */
+/* Takes an instruction that is whole: hlo_read met everything that is needed. */
 static void instruction_take(struct graph_building *building, uint32_t at)
 {
     struct graph *graph = building->graph;

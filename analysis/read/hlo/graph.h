@@ -61,7 +61,7 @@ struct graph_use {
 
 struct graph {
     const struct hlo *hlo;
-    uint8_t *ops, *phases;              /* enum graph_op, enum graph_phase; by instruction, as all of these */
+    uint8_t *ops, *phases;              /* enum graph_op, enum graph_phase; by instruction, like the arrays below */
     struct hlo_part *op_names;          /* in the instruction's bytes */
     int32_t *numbers;                   /* of a parameter its number, of a get-tuple-element its index */
     uint32_t *operand_first, *operands; /* operands of i: from operand_first[i] to [i + 1]; HLO_NONE: no such id */

@@ -34,8 +34,7 @@ struct hlo_instruction {
     struct hlo_part metadata, operands;  /* an OpMetadata; packed ids */
     int32_t number;                      /* of the field `number_field`; what an int32_t cannot hold is INT32_MAX */
     uint8_t number_field;                /* of parameter_number and tuple_index the one that is there, or 0 */
-    bool is_whole;                       /* all that graph.h asks of it is said above: it runs no computation, and
-                                            nothing is said in two pieces */
+    bool is_whole; /* graph.h needs only the members above: no computation is run, no text is in two pieces */
 };
 
 struct hlo_computation {
@@ -127,7 +126,7 @@ struct hlo {
 
     struct map instruction_of_id, buffer_of_id, computation_of_id;
 
-    unsigned lacks; /* of enum hlo_lack (hlo_parts.h): what was not in the files; set by whoever joined them */
+    unsigned lacks; /* of enum hlo_lack (hlo_parts.h): what the files lacked; set by the code that joined them */
 
     /* what could not be used */
     uint64_t duplicate_instruction_count, duplicate_buffer_count;
@@ -135,7 +134,7 @@ struct hlo {
     uint64_t buffer_without_instruction_count;
     uint64_t long_config_count; /* backend_configs too long to be looked at */
 
-    /* met on the way, so that nobody has to walk all instructions for it */
+    /* noted while reading, so that no later pass over all instructions is needed */
     enum space_platform platform;
     int64_t scoped_vmem_bytes; /* largest scoped use of memory space 1; 0 = none recorded */
     uint32_t scoped_vmem_at;   /* its instruction, or HLO_NONE */

@@ -49,7 +49,7 @@ struct hlo_attributes {
         struct hlo_list update_window, inserted_window, operand_batching, indices_batching;
         int64_t index_vector;
     } scatter;
-    int64_t feature_group_count, batch_group_count; /* 1 where nothing is said */
+    int64_t feature_group_count, batch_group_count; /* 1 if the file has none */
     bool is_cut;
 };
 

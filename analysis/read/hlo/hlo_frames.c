@@ -51,7 +51,7 @@ static struct hlo_frame frame_read(struct wire wire, const struct tables *tables
             parent_id = wire_uint(&wire);
     }
     if (parent_id >= 1 && parent_id < HLO_NONE)
-        frame.parent_at = (uint32_t)(parent_id - 1); /* checked against the count by whoever walks */
+        frame.parent_at = (uint32_t)(parent_id - 1); /* the code that walks frames checks it against the count */
     if (location_id < 1 || location_id > tables->location_count)
         return frame;
     const struct location *location = &tables->locations[location_id - 1];

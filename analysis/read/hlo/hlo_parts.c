@@ -75,7 +75,7 @@ static void part_take(struct parts *parts, struct part part, struct arena *arena
         parts->module = part;
 }
 
-/* "*** Begin NAME ***\n" and what stands up to its end. */
+/* "*** Begin NAME ***\n" and the text up to its end. */
 static bool framed_next(struct text_cursor *cursor, struct arena *arena, struct part *part)
 {
     if (!text_cursor_take(cursor, BEGIN))
@@ -98,7 +98,7 @@ static bool framed_next(struct text_cursor *cursor, struct arena *arena, struct 
 
 static void parts_find(struct str bytes, struct arena *arena, struct parts *parts, struct err *err)
 {
-    /* twice: a module may stand before the assignment that says which one is wanted */
+    /* twice: a module may come before the assignment that says which module to take */
     for (int round = 0; round < 2; round++) {
         struct text_cursor cursor = text_cursor_open(bytes, (struct str){"", 0}, err);
         struct part part = {.name = {"", 0}, .bytes = bytes};
@@ -228,7 +228,7 @@ static bool assignment_take(struct parts *parts, bool has_module, struct str *mo
     return !err_is_set(err);
 }
 
-/* Can the assignment be of the module beside it? Texts are of it, for they name its instructions. */
+/* Can the assignment belong to the module beside it? A text does, because it names the module's instructions. */
 static bool is_matching(const struct parts *parts, struct str module, struct arena *arena, struct err *err)
 {
     struct hlo hlo;

@@ -35,5 +35,5 @@ struct hlo_parts {
 
 /* `source` is of KIND_HLO_PARTS. */
 bool hlo_parts_join(const struct source *source, struct arena *arena, struct hlo_parts *out, struct err *err);
-/* Could a text that begins so be one of these? */
+/* Could a text with this beginning be a part? */
 bool hlo_parts_is_text(struct str begin);

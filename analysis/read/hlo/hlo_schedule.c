@@ -3,8 +3,8 @@
  * stack: each computation is entered once, so it is never deeper than their number. */
 #include "read/hlo/hlo_schedule.h"
 
-/* Of the branches of one conditional; real programs have a few. Each costs a
- * walk over their ids, so an endless list is not followed to its end. */
+/* The branches of one conditional; real programs have a few. Each costs a walk over their ids, so an endless list is
+ * not followed to its end. */
 enum { BRANCHES_MAX = 1024 };
 
 struct level {
@@ -42,7 +42,7 @@ static void enter(struct walk *walk, uint32_t computation_at)
     walk->levels[walk->depth++] = (struct level){computation_at, 0, 0};
 }
 
-/* Of a loop the condition comes first; in the file its body does. */
+/* The condition of a loop comes first; in the file its body does. */
 static uint32_t callee_order(struct str opcode, uint32_t at)
 {
     return str_equal(opcode, STR("while")) && at < 2 ? 1 - at : at;

@@ -8,7 +8,7 @@
  * module's list. */
 bool hlo_sharding_is_replicated(const struct hlo *hlo, uint32_t instruction_at, int64_t number);
 
-/* Parts that a dimension of it is cut into, one for each device or group of devices, so that the array that the
- * function is given has so many times the size that the program of one device has; 1 in a program of one device, and
- * where the file does not say that it is cut. */
+/* How many parts a dimension of the argument is cut into, one for each device or group of devices: the array passed to
+ * the function is this many times as large as that of one device's program. 1 in a program of one device, and if the
+ * file does not say that it is cut. */
 int64_t hlo_sharding_parts(const struct hlo *hlo, uint32_t instruction_at, int64_t number, uint32_t dimension);

@@ -69,7 +69,7 @@ static struct str name_read(struct text_cursor *cursor, const char *stops)
 
 /* ---- an instruction ---- */
 
-/* Each name of "{%a, %b}" or "%a": its id, behind what stands in the open list. */
+/* Writes the id of each name in "{%a, %b}" or "%a" behind those already in the open list. */
 static bool ids_write(struct hlo_text_reading *reading, const struct names *names, struct str value)
 {
     struct text_cursor cursor = reading->cursor;
@@ -248,7 +248,7 @@ static bool shape_take(struct hlo_text_reading *reading)
            (passed.length > 0 || text_cursor_fail(&reading->cursor, "a shape is missing"));
 }
 
-/* From the shape on; the cursor stands there. */
+/* Writes an instruction from its shape on, where the cursor is. */
 static bool instruction_write(struct hlo_text_reading *reading, uint64_t id, struct str name)
 {
     struct text_cursor *cursor = &reading->cursor;
@@ -301,8 +301,7 @@ static bool instruction_read(struct hlo_text_reading *reading)
     text_cursor_blanks(cursor);
     if (!instruction_end(*cursor, &all))
         return false;
-    const char *end =
-        cursor->at + all.length; /* in both walks, whatever stands in between: the second has room for the first */
+    const char *end = cursor->at + all.length; /* equal in both walks: the second has room for the first */
     arena_work(reading->arena, all.length);
     if (!reading->is_writing) {
         cursor->at = end;
@@ -389,7 +388,7 @@ static bool computation_read(struct hlo_text_reading *reading)
     return true;
 }
 
-/* All but the first line. The tables of stack frames stand before the computations. */
+/* All but the first line. The tables of stack frames come before the computations. */
 static bool module_walk(struct hlo_text_reading *reading, struct hlo_text_frames *frames)
 {
     struct text_cursor *cursor = &reading->cursor;

@@ -225,7 +225,7 @@ static void window_write(struct str value, struct buf *out)
     wire_write_end(out, begin);
 }
 
-/* One of the three parts of "b01f_01io->b01f": where its two letters and its digits stand. */
+/* Writes one of the three parts of "b01f_01io->b01f": the places of its two letters and its digits. */
 static void labels_write(struct text_cursor *cursor, const char letters[2], const uint32_t fields[2], uint32_t spatial,
                          struct buf *out)
 {
@@ -264,7 +264,7 @@ static void convolution_write(struct str value, struct buf *out)
     wire_write_end(out, begin);
 }
 
-/* Only whether every device holds all of it, and into how many parts dimensions are cut, is asked for:
+/* Reads only whether every device holds the whole array, and into how many parts dimensions are cut:
  * "{devices=[2,1]<=[2]}". */
 static void sharding_write(struct str value, struct buf *out)
 {

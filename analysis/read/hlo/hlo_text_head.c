@@ -120,7 +120,7 @@ static int64_t number_at(struct str line, const char *key)
     struct err err = ERR_INIT;
     int64_t number = 0;
     const char *at = memmem(line.data, line.length, key, strlen(key));
-    /* "line=" stands in "end_line=" as well, behind it */
+    /* "line=" is also the end of "end_line=", which comes later */
     if (at == NULL)
         return 0;
     size_t from = (size_t)(at - line.data) + strlen(key);
@@ -158,8 +158,8 @@ bool hlo_text_frames_take(struct hlo_text_frames *frames, struct text_cursor *cu
         table++;
     if (table == 4)
         return false;
-    /* a line's number is its place, whatever stands there; a table ends with an empty line, or where a word begins
-     * one */
+    /* a line's number is its position, whatever number it has; a table ends with an empty line, or where a line begins
+     * with a word */
     while (strchr("\r\n%", text_cursor_peek(cursor)) == NULL &&
            !(text_cursor_peek(cursor) >= 'A' && text_cursor_peek(cursor) <= 'Z')) {
         text_cursor_until(cursor, " \"{");

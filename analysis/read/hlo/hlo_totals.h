@@ -11,7 +11,7 @@
 
 struct hlo_space_total {
     int64_t space, total_bytes;   /* thread-local allocations left out */
-    int64_t temporary_bytes;      /* of these what is no argument, output or constant */
+    int64_t temporary_bytes;      /* the part that is no argument, output or constant */
     int64_t largest_output_bytes; /* of allocations for outputs alone */
 };
 

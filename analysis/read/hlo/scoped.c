@@ -34,7 +34,7 @@ bool scoped_is_used(struct str config)
     return false;
 }
 
-/* A JSON number or a quoted decimal; 0 for anything else. */
+/* A JSON number or a quoted decimal; 0 for other values. */
 static int64_t number_of(const cJSON *entry, const char *name)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(entry, name);

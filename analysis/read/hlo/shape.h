@@ -28,8 +28,8 @@ struct shape_array {
 };
 /* False for tuples, tokens, damage and more dimensions than SHAPE_RANK_MAX. */
 bool shape_array_read(struct str shape, struct shape_array *out);
-/* Equal arrays have equal hashes. Of the dimensions alone, in any order and without ones:
- * shape_array_hash_any_order. */
+/* Equal arrays have equal hashes. shape_array_hash_any_order uses only the dimensions, in any order and without
+ * ones. */
 uint64_t shape_array_hash(const struct shape_array *array);
 uint64_t shape_array_hash_any_order(const struct shape_array *array);
 /* Whole numbers of any width and sign, truth values included. */

@@ -23,7 +23,7 @@ static bool tile_read(struct wire tile, struct shape_layout *out)
     return true;
 }
 
-/* What memory holds first is said last in the file. */
+/* The dimension that is first in memory is last in the file. */
 static bool order_read(const int64_t *minor_to_major, uint32_t count, uint32_t rank, struct shape_layout *out)
 {
     uint32_t seen = 0;
@@ -72,7 +72,7 @@ bool shape_layout_read(struct str shape, struct shape_layout *out)
     return order_read(minor_to_major, count, array.rank, out) && is_fine;
 }
 
-/* A tile cuts the last dimensions into wholes of its size: their number stands before it, its own dimensions behind. */
+/* A tile cuts the last dimensions into wholes of its size: their number comes before the tile's own dimensions. */
 enum { DIMENSION_MAX = SHAPE_RANK_MAX * (SHAPE_TILE_MAX + 1) };
 
 static uint32_t tile_lay(const int64_t *tile, uint32_t tile_rank, int64_t *dimensions, uint32_t rank)

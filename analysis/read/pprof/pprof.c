@@ -12,8 +12,7 @@ struct counts {
     uint64_t lines, stack_bytes; /* a packed id takes one byte or more */
 };
 
-/* Ids of the file's tables and the places they stand for. Writers count from 1 and without gaps; then `direct` is
- * enough. */
+/* Ids of the file's tables, and their places. Writers count from 1 without gaps; then `direct` is enough. */
 struct ids {
     uint32_t *direct; /* by id, MAP_NONE where there is none; ids below direct_count */
     uint64_t direct_count;

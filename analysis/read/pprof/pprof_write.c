@@ -24,7 +24,7 @@ static void pprof_write_text(struct writer *writer, uint32_t field, struct str v
 static void write_type(struct writer *writer, uint32_t field, const struct pprof_type *type)
 {
     size_t begin = wire_write_begin(writer->out, field);
-    if (type->name.length == 0 && type->unit.length == 0) { /* by an empty message nobody knows a profile */
+    if (type->name.length == 0 && type->unit.length == 0) { /* an empty message does not identify a profile */
         wire_write_varint(writer->out, (uint64_t)VALUE_TYPE_TYPE << 3);
         wire_write_varint(writer->out, 0);
     }

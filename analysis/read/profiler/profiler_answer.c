@@ -90,7 +90,7 @@ static bool take_number(struct profiler_answer *answer, uint8_t byte, struct err
     return true;
 }
 
-/* Of a field whose size is known: as many bytes as are there. */
+/* Takes the bytes of a field whose size is known, as many as are there. */
 static bool take_bytes(struct profiler_answer *answer, const uint8_t *bytes, size_t size)
 {
     bool is_trace = answer->step == PROFILER_ANSWER_TRACE;

@@ -7,7 +7,7 @@ static struct str dotted_text(const struct python_source *source, uint32_t first
     return (struct str){source->text.data + begin, source->tokens[last].end - begin};
 }
 
-/* Of a dotted name; a longer one is none that anybody looks for. */
+/* The most parts of a dotted name: no code searches for longer ones. */
 enum { PARTS_MAX = 32 };
 
 static void import_add(struct python_names *out, struct str name, const char *path, uint32_t statement)

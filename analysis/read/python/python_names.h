@@ -22,10 +22,9 @@ struct python_names {
 };
 
 void python_names_read(const struct python_source *source, struct arena *arena, struct python_names *out);
-/* "jax.jit" of the dotted name of these tokens, as far as imports tell: else the name as it is written. In the
- * arena. */
+/* "jax.jit" for the dotted name of these tokens, if imports tell it: else the name as it is written. In the arena. */
 const char *python_names_path(const struct python_names *names, uint32_t first, uint32_t last);
-/* The same of the dotted name that begins at `first`, whatever is behind it; "": none begins there. */
+/* The same for the dotted name that begins at `first`, whatever follows it; "": none begins there. */
 const char *python_names_from(const struct python_names *names, uint32_t first);
 /* The same of what is called with the arguments behind the token `open`; "": that is no "(", or no dotted name is
  * before it. */

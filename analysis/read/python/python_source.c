@@ -91,7 +91,7 @@ static bool block_enter(struct python_source *out, struct blocks *blocks, uint32
 static void statement_add(struct python_source *out, uint32_t first, uint32_t end, uint32_t parent, bool is_behind)
 {
     const struct python_token *last = &out->tokens[end - 1];
-    /* Many may stand in one line. */
+    /* One line may have many statements. */
     const struct python_statement *before = is_behind ? &out->statements[out->statement_count - 1] : NULL;
     bool is_line_known = before != NULL && before->line == out->tokens[first].line;
     uint32_t last_line = last->line,

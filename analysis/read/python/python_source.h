@@ -55,7 +55,7 @@ uint32_t python_source_def_name(const struct python_source *source, uint32_t sta
 bool python_source_is_class(const struct python_source *source, uint32_t statement);
 /* The statement `nth` of the decorators above one, from below; PYTHON_NONE: there are no more. */
 uint32_t python_source_decorator(const struct python_source *source, uint32_t statement, uint32_t nth);
-/* The innermost statement of these with this line in it or in its block; PYTHON_NONE. */
+/* The innermost statement with this line in it or in its block; PYTHON_NONE. */
 uint32_t python_source_statement_of_line(const struct python_source *source, uint32_t line);
 
 /* The items between a bracket and its match, parted by commas. */

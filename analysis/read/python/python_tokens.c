@@ -3,7 +3,7 @@
  * lines. */
 #include "read/python/python_tokens.h"
 
-/* Of f-strings within expressions of f-strings. */
+/* NESTED_MAX is for f-strings within expressions of f-strings. */
 enum { NESTED_MAX = 8, OPEN_MAX = 200 };
 
 struct scan {
@@ -41,7 +41,7 @@ struct quote {
 
 static bool is_quote(char c) { return c == '"' || c == '\''; }
 
-/* Bytes of "rb" and the like before a quote; 0: none, or what stands here is no string. */
+/* Length of "rb" and the like before a quote; 0: there is none, or no string begins here. */
 static bool string_begins(const struct scan *scan, struct quote *quote, size_t *prefix)
 {
     static const char letters[] = "rRbBuUfFtT";

@@ -383,7 +383,7 @@ static bool value_read(struct json_reading *reading)
     return true;
 }
 
-/* Behind a value: what holds it goes on, or ends, and then stands there as a value itself. False: all is read. */
+/* After a value: its container goes on, or ends and is then a value itself. False: everything is read. */
 static bool go_on(struct json_reading *reading)
 {
     struct pickle *pickle = reading->pickle;

@@ -22,7 +22,7 @@
 
 /* A dict that is about to go into the list `parent` (pickle_value_list_number): true when it was taken, as `*number`.
  * What is damaged may be reported in pickle_err. */
-#define PICKLE_GONE (UINT32_MAX - 1) /* as a number: nobody asks for it again, and it is in no list */
+#define PICKLE_GONE (UINT32_MAX - 1) /* as a number: no later opcode uses it, and it is in no list */
 typedef bool pickle_take(void *context, struct pickle *pickle, struct pickle_value dict, uint32_t parent,
                          uint32_t *number);
 

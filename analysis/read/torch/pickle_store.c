@@ -14,7 +14,7 @@ uint32_t pickle_store_cell(struct pickle *pickle, struct pickle_value value)
     if (value.bits <= UINT32_MAX)
         return (uint32_t)value.bits;
     if (count > 0 && CHUNKS_AT(&pickle->wide_memo, struct pickle_value, count - 1).bits == value.bits)
-        return (uint32_t)(count - 1) << 4 | TAG_MEMO; /* what a taker let go, as a rule */
+        return (uint32_t)(count - 1) << 4 | TAG_MEMO; /* usually a value that the taker released */
     if (count >= UINT32_MAX >> 4)
         pickle_store_refuse(pickle, ERR_limit, "more than 268,435,455 wide things are memoized");
     CHUNKS_ADD(&pickle->wide_memo, struct pickle_value, value);
@@ -89,7 +89,7 @@ static bool has_items(const struct pickle *pickle, struct pickle_value value)
            pickle_store_list(pickle, value)->capacity != PICKLE_IS_TAKEN;
 }
 
-/* The stack of the reading holds what is still to be let go. */
+/* The stack of the reading holds the values that are still to be released. */
 void pickle_store_empty(struct pickle *pickle, struct pickle_value value)
 {
     size_t depth = pickle->depth;

@@ -89,7 +89,7 @@ _Noreturn void pickle_store_refuse(struct pickle *pickle, enum err_code code, co
 /* An empty list, tuple or dict. */
 struct pickle_value pickle_store_new(struct pickle *pickle, enum pickle_tag tag);
 void pickle_store_add(struct pickle *pickle, struct pickle_list *list, const struct pickle_value *items, size_t count);
-/* What is in it can be named by nothing else: it is released, at any depth. */
+/* No other value refers to its content: the content is released, at any depth. */
 void pickle_store_empty(struct pickle *pickle, struct pickle_value value);
 /* A dict or list that was taken: the number is in the memo in its place, and is returned. Where nothing else can
  * name it, its place is used again, as there are millions. */

@@ -91,7 +91,7 @@ static void addresses_settle(struct torch_reading *reading, const struct torch_s
     }
 }
 
-/* The segment says how much of it is allocated, and how much active: what one block is that says no state. */
+/* The segment gives its allocated and its active bytes: so the state of one block without a state is known. */
 static void state_settle(struct torch_reading *reading, const struct torch_segment *segment)
 {
     int64_t allocated_bytes = 0, active_bytes = 0;

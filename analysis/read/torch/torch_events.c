@@ -138,7 +138,7 @@ static uint32_t text_number(struct intern *texts, struct str text)
     return text.length == 0 ? MEMORY_NO_TEXT : intern_number(texts, text);
 }
 
-/* The op is the person's own line, the region PyTorch's operator, or what torch.compile or the program said of it. */
+/* The op is the user's own line. The region is PyTorch's operator, or what torch.compile or the program named it. */
 static void whats_take(struct torch_reading *reading)
 {
     struct memory_events *out = reading->out;
@@ -222,7 +222,7 @@ static void events_take(struct torch_reading *reading)
 
 /* ---- settings ---- */
 
-/* Of a setting that is a dict: more, and longer ones, no allocator has. */
+/* For a setting that is a dict: no allocator has more pairs, or longer words. */
 enum { MAX_SETTING_PAIRS = 64, MAX_SETTING_WORD = 32 };
 
 static struct str words_of(struct torch_reading *reading, struct pickle_value value)
@@ -343,7 +343,7 @@ static void steps_take(struct torch_reading *reading, struct pickle_value root)
 
 /* ---- what cannot be ---- */
 
-/* Of one device as all others are; else of none. */
+/* If all segments with a device have the same one, those without get it too; else they keep none. */
 static void segment_devices_settle(struct torch_reading *reading)
 {
     int64_t device = TORCH_UNKNOWN_DEVICE;

@@ -46,8 +46,8 @@ static bool is_trace(struct str begin)
            (str_contains(begin, STR("\"deviceProperties\"")) || str_contains(begin, STR("\"traceEvents\"")));
 }
 
-/* The dict of a snapshot, by its first key and what stands in its first row; or the list of its segments. Others have
- * segments, too: of speech, of video. */
+/* Is it a snapshot's dict, by its first key and the first row below it, or the list of its segments? Files about speech
+ * or video have segments, too. */
 static bool is_json_snapshot(struct str begin)
 {
     static const char *const KEYS[] = {"\"segments\"", "\"device_traces\"", "\"allocator_settings\"",

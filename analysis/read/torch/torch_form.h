@@ -12,7 +12,7 @@
 enum torch_form {
     TORCH_FORM_NONE,
     TORCH_FORM_PICKLE,
-    TORCH_FORM_OTHER_PICKLE, /* of anything else */
+    TORCH_FORM_OTHER_PICKLE, /* any other */
     TORCH_FORM_CHECKPOINT,   /* of torch.save before PyTorch 1.6; later ones are zip archives */
     TORCH_FORM_JSON,
     TORCH_FORM_PAGE,
@@ -23,7 +23,7 @@ enum torch_form {
 enum { TORCH_FORM_SEEN = 4096 };
 
 enum torch_form torch_form_of(struct str begin);
-/* Of a plain source; TORCH_FORM_NONE where it cannot be read. */
+/* The form of a plain source; TORCH_FORM_NONE if it cannot be read. */
 enum torch_form torch_form_read(const struct source *source);
 /* Where the base64 text of a page begins, at most TORCH_FORM_SEEN; 0: none is there. */
 size_t torch_form_page_at(struct str begin);

@@ -66,7 +66,7 @@ static bool is_of_kineto(const struct keys_reading *reading)
     return false;
 }
 
-/* Of the object itself: what decides. */
+/* Keys of the object itself decide. */
 static void key_take(struct keys_reading *reading)
 {
     reading->has_schema |= key_is(reading, "schemaVersion");

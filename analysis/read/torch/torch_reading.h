@@ -163,8 +163,8 @@ uint32_t torch_stacks_frame(struct torch_reading *reading, struct pickle_value d
 void torch_blocks_settle(struct torch_reading *reading, struct torch_segment *segment);
 /* Which allocation a free ends, where an event does not tell its address or its size: torch_mend.c. */
 void torch_mend_rows(struct memory_events *out, struct torch_snapshot *snapshot, struct arena *scratch);
-/* Of a trace of torch.profiler, which tells what is in use after each event: sums and sizes of single events that
- * cannot be, by the events beside them. */
+/* For a trace of torch.profiler, which records what is in use after each event: corrects impossible sums and sizes of
+ * single events by means of the events beside them. */
 struct torch_chains {
     uint64_t total_count, size_count; /* odd ones */
     uint64_t foreign_count;           /* events that change nothing on their device: they are of another */

@@ -100,7 +100,7 @@ static void columns_blank(struct memory_events *out)
     out->line.is_blank = true; /* there is one */
 }
 
-/* False: it is none of these. */
+/* False: the word is no action. */
 static bool action_of(const struct torch_reading *reading, struct pickle_value word, enum torch_action *action)
 {
     static const enum torch_key words[TORCH_FREE_REQUESTED] = {[TORCH_SEGMENT_ALLOC] = TORCH_KEY_segment_alloc,
@@ -225,7 +225,7 @@ static struct pickle_value history_of(const struct torch_reading *reading, struc
     return count > 0 ? items[0] : history;
 }
 
-/* Of a block or a segment: nothing else is told of it. */
+/* For a block or a segment, which has only a stack. */
 static uint32_t what_of_stack(struct torch_reading *reading, uint32_t stack)
 {
     const struct pickle_value none = pickle_value_none();
@@ -321,7 +321,7 @@ static uint32_t segment_take(struct torch_reading *reading, struct pickle_value 
     return at;
 }
 
-/* ---- all of it ---- */
+/* the whole snapshot */
 
 /* Without its action; what a block's history has tells an address, too. */
 static bool is_event(const struct torch_reading *reading, struct pickle_value dict)
@@ -353,7 +353,7 @@ static bool torch_snapshot_take(void *context, struct pickle *pickle, struct pic
     uint32_t taken;
     if (torch_reading_is_there(reading, action) || is_event(reading, dict)) {
         event_take(reading, dict, action, list);
-        *number = PICKLE_GONE; /* nobody asks for the lists of events again */
+        *number = PICKLE_GONE; /* the lists of events are not used again */
         return true;
     }
     if (is_frame(reading, dict)) {

@@ -64,7 +64,7 @@ enum torch_action {
     TORCH_SEGMENT_UNMAP,
     TORCH_OOM,
     TORCH_SNAPSHOT,
-    TORCH_FREE_REQUESTED, /* that other events of its device stand behind before it is completed, if it ever is */
+    TORCH_FREE_REQUESTED, /* other events of its device come before it is completed, if it ever is */
     TORCH_ACTIONS,
 };
 
@@ -88,7 +88,7 @@ static inline int torch_snapshot_driver_sign(const struct torch_event *event)
                                                                                          : 0;
 }
 
-/* What the process holds of the device changes by so much. */
+/* By how much the device memory that the process holds changes. */
 static inline int64_t torch_snapshot_driver_bytes(const struct torch_event *event)
 {
     return torch_snapshot_driver_sign(event) * event->size_bytes;
@@ -111,15 +111,15 @@ struct torch_snapshot {
     struct torch_setting *settings;
     size_t frame_count, stack_count, segment_count, block_count, event_count, setting_count;
     bool has_times, has_traces;
-    bool is_of_profiler; /* a trace of torch.profiler: what is in use is told, not summed */
+    bool is_of_profiler; /* a trace of torch.profiler: it records what is in use, so nothing is summed */
     bool
-        /* no allocation and no free is told: each pool has one row, of nothing, that represents the end */
+        /* the file has no allocation and no free: each pool has one row of size 0 that represents the end */
         is_end_alone;
     /* what could not be used */
     uint64_t unknown_action_count, damaged_count, time_back_count, free_requested_count;
-    uint64_t lone_failure_count; /* requests that failed on devices of which no allocation and no free is told */
+    uint64_t lone_failure_count; /* requests that failed on devices without any recorded allocation or free */
     uint64_t odd_count;          /* values that cannot be: they count as not told */
-    const char *odd_words;       /* of which keys: "size (2), line (1)" */
+    const char *odd_words;       /* their keys: "size (2), line (1)" */
     uint64_t free_size_count;    /* frees of another size than their allocation's, which counts */
     uint64_t found_count;        /* sizes and addresses of events that others tell */
     uint64_t
@@ -134,11 +134,11 @@ uint32_t torch_snapshot_own_frame(const struct torch_snapshot *snapshot, uint32_
 /* The innermost frame of Python that is neither PyTorch's nor Python's own: of a model from a library the line in that
  * library. Where there is none, the one above. */
 uint32_t torch_snapshot_line_frame(const struct torch_snapshot *snapshot, uint32_t stack);
-/* Is it of a place as the tables of frames name it? `file`: a piece of the path of a Python file, with slashes; NULL: a
- * frame of C++. `function`: a piece of the name, behind "=" the whole of it. */
+/* Is the frame at a place as the tables of frames name it? `file`: a piece of the path of a Python file, with slashes;
+ * NULL: a frame of C++. `function`: a piece of the name; after "=", the whole name. */
 bool torch_snapshot_frame_is(const struct torch_frame *frame, const char *file, const char *function);
-/* The last part of its path, of any system; empty where no file is told. */
+/* The last part of its path, of any system; empty if it has no file. */
 struct str torch_snapshot_frame_file(const struct torch_frame *frame);
-/* "model.py:54 forward"; "AddmmBackward0" of a node of the backward pass, else the function without its arguments where
- * no file of Python is told. */
+/* "model.py:54 forward"; "AddmmBackward0" for a node of the backward pass; without a Python file, the function without
+ * its arguments. */
 struct str torch_snapshot_frame_words(const struct torch_frame *frame, struct arena *arena);

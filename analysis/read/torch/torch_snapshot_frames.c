@@ -13,8 +13,8 @@ static bool is_of_allocator(struct str function)
     return false;
 }
 
-/* Of a stack without Python, as those of autograd's threads are: the innermost node of the backward pass, else the
- * innermost frame of autograd, else of anything but the allocator. */
+/* The frame of a stack without Python, like those of autograd's threads: the innermost node of the backward pass, else
+ * the innermost frame of autograd, else the innermost frame outside of the allocator. */
 static uint32_t native_frame(const struct torch_snapshot *snapshot, const struct torch_stack *stack)
 {
     uint32_t of_autograd = UINT32_MAX, other = UINT32_MAX;

@@ -24,7 +24,7 @@ static int compare_times(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
-/* A time in the middle of those that are told: of many, of some of them; -1: none is. */
+/* The median of the recorded times, or of a sample if there are many; -1: there is none. */
 static int64_t middle_of(const struct torch_reading *reading)
 {
     const size_t rows = reading->out->count, count = rows + reading->events.count, stride = count / MAX_SAMPLES + 1;

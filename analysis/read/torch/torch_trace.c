@@ -15,7 +15,7 @@ static struct pickle_value torch_trace_get(const struct torch_trace_reading *rea
     return pickle_value_get(reading->pickle, dict, reading->keys[key]);
 }
 
-/* A whole number between two others; MEMORY_UNKNOWN where none is told, or one that cannot be: that is counted. */
+/* A whole number from `min` to `max`; MEMORY_UNKNOWN if it is missing or impossible: the latter is counted. */
 static int64_t torch_trace_whole(struct torch_trace_reading *reading, struct pickle_value dict,
                                  enum torch_trace_key key, int64_t min, int64_t max)
 {
@@ -310,7 +310,7 @@ static void failures_take(struct torch_trace_reading *reading)
     }
 }
 
-/* A device of which nothing but failures is told: at the first of them nothing changes, and its pool has an event. */
+/* A device with only failures: nothing changes at the first of them, and its pool has an event. */
 static struct torch_trace_row unchanged_at(const struct torch_trace_row *failure)
 {
     struct torch_trace_row row = *failure;

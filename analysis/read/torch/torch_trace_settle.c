@@ -18,7 +18,8 @@ static uint32_t pool_of(struct torch_trace_reading *reading, int64_t type, int64
     return table_number(&reading->devices, device);
 }
 
-/* Of the devices that others are of the only one that it may be; MEMORY_POOLS_MAX: there are several, or none. */
+/* The only device among those of the other rows that the row may belong to; MEMORY_POOLS_MAX: there are several, or
+ * none. */
 static uint32_t pool_like(const struct torch_trace_reading *reading, const struct torch_trace_row *row)
 {
     uint32_t found = MEMORY_POOLS_MAX;

@@ -15,8 +15,8 @@ void torch_trace_stacks_init(struct torch_trace_stacks *stacks, struct arena *ar
 
 /* ---- names ---- */
 
-/* Python's own modules: the profiler takes the folders of sys.path off every file, so that nothing else tells them from
- * the person's. */
+/* Python's own modules: the profiler removes the folders of sys.path from every file, so only the names distinguish
+ * them from the user's. */
 static bool is_of_python(struct str file)
 {
     static const char *const BEGINS[] = {"_",
@@ -162,7 +162,7 @@ static uint32_t text_of(struct torch_trace_stacks *stacks, uint32_t frame)
     return name.length == 0 ? MEMORY_NO_TEXT : intern_number(&stacks->texts, name);
 }
 
-/* The op is the person's own line, else the outermost operator; the region what the program names, else that
+/* The op is the user's own line, else the outermost operator. The region is what the program named, else that
  * operator. */
 static struct memory_what what_of(struct torch_trace_stacks *stacks, const struct torch_snapshot *snapshot,
                                   uint32_t stack, struct around around)

@@ -34,7 +34,7 @@ void torch_trace_stacks_span(struct torch_trace_stacks *stacks, uint32_t thread,
                              struct torch_span_name name);
 /* Says of each moment what was open, for torch_trace_stacks_what. */
 void torch_trace_stacks_hold(struct torch_trace_stacks *stacks, struct torch_moment *moments, size_t count);
-/* The number of what is told of a moment's stack, of memory_events.whats. */
+/* The number, in memory_events.whats, of the text for a moment's stack. */
 uint32_t torch_trace_stacks_what(struct torch_trace_stacks *stacks, uint32_t stack);
 /* Frames and stacks into the snapshot; op, region and stack of each number that was given out into `out`. */
 void torch_trace_stacks_take(struct torch_trace_stacks *stacks, struct torch_snapshot *snapshot,

@@ -68,7 +68,7 @@ static void allocator_take(void *context, const struct trace_event *event)
     }
 }
 
-/* Of the allocators that the lines so far have named by reference. */
+/* Reads the names of the allocators that the lines so far have referred to. */
 static void names_read(struct allocator_looking *looking, struct stream *stream, const struct trace_plane *plane,
                        struct arena *scratch)
 {

@@ -7,7 +7,7 @@ enum { KEY_ABSENT, KEY_REF, KEY_TEXT };
 enum { NAME_MAX = 1024 };
 #define NAME_LOST UINT32_MAX /* the file is cut before it */
 
-/* A text of an event as it stands in the file. */
+/* A text of an event, as the file has it. */
 struct text_key {
     uint64_t kind, value; /* id of a stat's name, or a hash */
 };
@@ -18,10 +18,10 @@ struct span {
 };
 
 struct kernel_launches_reading {
-    struct arena *arena; /* let go at the end */
+    struct arena *arena; /* freed at the end */
     int64_t timestamp_ns, origin_ns;
     struct table modules; /* {kind, value, program id, has program id} */
-    struct chunks texts;  /* struct str of each module that stands in the event itself */
+    struct chunks texts;  /* struct str of each module that an event itself contains */
     struct chunks spans;  /* struct span */
     struct span *open;    /* on this stream */
     struct text_key first_op, last_op;
@@ -144,7 +144,7 @@ static struct str module_name(struct kernel_launches_reading *reading, struct st
     const uint64_t *key = table_key(&reading->modules, module);
     struct str name = key[0] == KEY_REF ? trace_plane_stat_name(stream, plane, (int64_t)key[1], reading->arena)
                                         : CHUNKS_AT(&reading->texts, struct str, module);
-    name.length = name.length > NAME_MAX ? NAME_MAX : name.length; /* it may stand in very many */
+    name.length = name.length > NAME_MAX ? NAME_MAX : name.length; /* very many launches may have it */
     return name;
 }
 

@@ -16,7 +16,7 @@
 struct kernel_host {
     const struct trace_plane *plane; /* resolved; NULL: there is none */
     struct arena *arena;             /* of the calls */
-    struct module_calls *calls;      /* NULL: nobody asked yet */
+    struct module_calls *calls;      /* NULL: not needed yet */
 };
 
 /* Adds those of a device plane; a line "XLA Modules", if it has one after all, comes before its kernels. */

@@ -96,8 +96,8 @@ struct memory_events {
     struct cut cut;
     /* of a file that is cut, where names of what its host tells are missing: */
     bool lacks_names;
-    uint64_t unnamed_count;   /* events of which it is not known what they are */
-    uint64_t untold_count;    /* memory events of which it is not known which figure is which */
+    uint64_t unnamed_count;   /* events whose name is not known */
+    uint64_t untold_count;    /* memory events whose figures cannot be told apart */
     uint64_t lost_text_count; /* texts of memory events */
     size_t piece_count;       /* that were read side by side; 1: it was read in one go */
 };

@@ -220,7 +220,7 @@ void memory_reading_lines(struct memory_reading *reading, struct memory_place fr
     }
 }
 
-/* ---- what the keys stand for ---- */
+/* what the keys mean */
 
 static uint32_t memory_reading_resolved(struct table *keys, uint64_t key)
 {

@@ -29,7 +29,7 @@ struct memory_reading {
     const struct trace_encoded *encoded; /* NULL: no memory event is in a name */
     struct table whats, figures, pools;
     uint32_t last_what, last_pool, last_figures[MEMORY_POOLS_MAX]; /* found last; figures of each pool */
-    struct intern texts;                                           /* that stand in events themselves */
+    struct intern texts;                                           /* that events themselves contain */
     struct chunks lines;                                           /* struct trace_line */
     struct chunks given_steps;                                     /* int32_t of each event, where the file tells any */
     uint32_t line_at;

@@ -88,7 +88,7 @@ static void spans_take(struct module_calls_reading *reading, struct arena *arena
     out->span_count = count;
 }
 
-/* Of two calls with one number the first holds. */
+/* If two calls have one number, the first counts. */
 static void calls_take(struct module_calls_reading *reading, struct arena *arena)
 {
     struct module_calls *out = reading->out;

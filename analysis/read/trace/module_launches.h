@@ -23,7 +23,7 @@ struct module_launches {
     size_t plane_capacity;
     struct intern names; /* "jit_step(1915)" */
     uint64_t inferred_count, damaged_count;
-    uint64_t unnamed_count; /* launches of which no module is told any more: the file is cut */
+    uint64_t unnamed_count; /* launches whose module is lost, because the file is cut */
     uint64_t unclear_count; /* kernels that may begin a launch; see kernel_launches.h */
 };
 

@@ -114,7 +114,7 @@ static void instruction_read(struct program_figures_reading *reading, struct str
     arguments->count = number >= arguments->count ? (uint32_t)number + 1 : arguments->count;
 }
 
-/* Of the entry computation, which is named before all computations; its own name stands before its instructions. */
+/* Reads the entry computation, whose id comes before all computations; its own name comes before its instructions. */
 static void arguments_read(struct program_figures_reading *reading, struct stream_scope module,
                            struct arguments *arguments)
 {
@@ -163,7 +163,7 @@ static void shapes_take(struct program_figures_reading *reading, const struct ar
     struct stream_field field;
     struct stream_scope root = arguments->last_shape;
     bool is_tuple = false;
-    if (arguments->last_id == arguments->root_id && root.end > root.at) { /* the root stands last, as XLA writes it */
+    if (arguments->last_id == arguments->root_id && root.end > root.at) { /* the root is last, as XLA writes it */
         for (struct stream_scope scope = root; stream_next(&reading->stream, &scope, &field);)
             if (field.number == SHAPE_PROTO_TUPLE_SHAPES && field.type == WIRE_BYTES) {
                 shape_take(reading, field.payload, PROGRAM_OUTPUT, 0);
@@ -227,7 +227,7 @@ static void programs_add(struct program_figures_reader *reader, const struct xsp
     }
 }
 
-/* The program that an HLO file is: its name and id stand in the module. */
+/* Adds the program of an HLO file: its name and id are in the module. */
 static void lone_program_add(struct program_figures_reader *reader, struct err *err)
 {
     struct stream *stream = &reader->reading.stream;

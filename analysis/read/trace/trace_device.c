@@ -66,7 +66,7 @@ static void name_learn(struct stream *stream, struct stream_scope entry, struct 
         }
 }
 
-/* The text that an interned string stands for: the name of another entry. */
+/* The text of an interned string: the name of another entry. */
 static struct str interned(struct stream *stream, struct stream_scope plane, uint64_t wanted, struct arena *arena)
 {
     struct stream_field field;

@@ -61,7 +61,7 @@ struct str trace_encoded_base(struct str name)
     return is_encoded(name) ? trace_encoded_trimmed(cut_at(name, '#', &rest)) : name;
 }
 
-/* The partner of a closing bracket, 0 of anything else. */
+/* The partner of a closing bracket, 0 for other characters. */
 static char opener_of(char c) { return c == ')' ? '(' : c == ']' ? '[' : c == '}' ? '{' : '\0'; }
 
 /* Up to a comma outside of quotes and brackets. One that is never closed takes the rest. */

@@ -27,8 +27,8 @@ struct trace_groups;
 /* Times are counted from `origin_ns`, a line's timestamp. `arena` holds everything until it is emptied. */
 struct trace_groups *trace_groups_new(struct arena *arena, struct arena *work);
 void trace_groups_line(struct trace_groups *groups, int64_t timestamp_ns);
-/* The same in the middle of a line: what is open there is known when trace_groups_join is told of what came before.
- * It can be joined if fewer than TRACE_OUTER_NODE events follow. */
+/* The same in the middle of a line: trace_groups_join adds what was open there, once the events before are known. It
+ * can be joined if fewer than TRACE_OUTER_NODE events follow. */
 void trace_groups_resume(struct trace_groups *groups, int64_t timestamp_ns);
 /* Is the event a node, or does it ask for one? Most do neither. */
 static inline bool trace_groups_asks(const struct trace_event *event)

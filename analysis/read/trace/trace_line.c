@@ -47,8 +47,8 @@ static inline uint32_t asked_of(enum trace_class class)
                                         : BITS_OF_LINKS | BITS_OF_STEPS | BITS_OF_KERNELS;
 }
 
-/* One XStat. Of several values of the oneof the last one counts; the id may follow the value. Stats that are not asked
- * for are skipped. */
+/* Reads one XStat. If the oneof has several values, the last one counts; the id may follow the value. Stats that are
+ * not asked for are skipped. */
 static bool stat_read(const uint8_t *at, const uint8_t *end, const struct trace_plane *plane, uint32_t asked,
                       struct trace_event *event)
 {
@@ -184,7 +184,7 @@ enum { LAYOUTS = 64, PLACES_MAX = 24 };
 
 struct place {
     uint64_t mask, head; /* its first bytes, length byte masked out: tag, tag of the id, id, tag of the value */
-    uint32_t stats;      /* bits of it and of those before it */
+    uint32_t stats;      /* its bit, and those of the stats before it */
     uint8_t before;      /* bytes in it before its value */
     uint8_t type;        /* enum trace_type; TRACE_ABSENT: the value is skipped */
     uint8_t stat;

@@ -18,7 +18,7 @@ enum trace_stat {
 };
 #define TRACE_BIT(stat) (UINT32_C(1) << TRACE_STAT_##stat)
 
-/* What an event's name makes of it. */
+/* The class of an event, by its name. */
 enum trace_class {
     TRACE_OTHER,
     TRACE_ALLOCATION,
@@ -26,7 +26,7 @@ enum trace_class {
     TRACE_LOOP,          /* an op of a TensorFlow loop: such a trace is not grouped */
     TRACE_EXECUTOR,      /* ExecutorState::Process */
     TRACE_CONTEXT,       /* TraceContext, a root of old traces */
-    TRACE_UNPARSED,      /* a memory event whose figures stand in its name, as TraceMe writes them */
+    TRACE_UNPARSED,      /* a memory event whose figures are in its name, as TraceMe writes them */
     TRACE_DATA_FUNCTION, /* a function that tf.data runs; its steps are no steps of the program */
     TRACE_UNNAMED,       /* its name is behind the place where the file was cut */
 };

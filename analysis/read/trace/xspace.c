@@ -43,7 +43,7 @@ static bool is_metadata_plane(const struct plane *plane)
     return plane->has_name && str_equal(plane->name, STR("/host:metadata"));
 }
 
-/* Collects the plane's parts; leaves it as soon as its name says that it is not wanted. */
+/* Collects the plane's parts; leaves the plane as soon as its name shows that it is not needed. */
 static void plane_scan(struct stream *stream, struct stream_scope scope, struct arena *arena, struct plane *plane)
 {
     struct stream_field field;
@@ -263,7 +263,7 @@ static void metadata_plane_read(struct stream *stream, const struct plane *plane
     }
 }
 
-/* Names of events stand behind the lines, which are skipped. */
+/* Names of events come after the lines, which are skipped. */
 static void host_plane_look(struct stream *stream, struct stream_scope scope, struct arena *arena, struct xspace *out)
 {
     struct trace_plane plane;
@@ -316,7 +316,7 @@ static void hostname_add(struct xspace *out, struct arena *arena, struct str nam
     out->hostnames[out->hostname_count++] = name;
 }
 
-/* Of a gzip stream it is known at its end alone which programs it ends in. */
+/* Only the end of a gzip stream shows in which programs it ends. */
 static void clipped_drop(struct xspace *out, uint64_t size_bytes)
 {
     while (out->program_count > 0 && out->programs[out->program_count - 1].hlo.end > size_bytes) {

@@ -15,7 +15,7 @@ struct curve_drawing {
 
 static int64_t value_at(const void *curve, uint32_t step) { return plan_bytes_at(curve, step); }
 
-/* Each step stands at its place, with its share of the stretch up to the next one. */
+/* Each step is at its place, with its share of the stretch up to the next one. */
 static const double *places_make(const struct tool_request *request, const struct alignment *alignment, int side,
                                  uint32_t step_count)
 {

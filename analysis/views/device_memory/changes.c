@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What stands between the frames of a stack. */
+/* The separator of the frames of a stack. */
 #define STEP " \xE2\x80\xBA "
 
 const char *changes_state_name(enum changes_state state)

@@ -69,7 +69,7 @@ struct str chips_label_text(const struct pprof *pprof, uint32_t set, const char 
 
 /* ---- ranges ---- */
 
-/* How many of the smallest unit of its family one is; 0 for a unit that stands alone. */
+/* How many of the smallest unit of its family one is; 0 for a unit without a family. */
 static double factor_of(struct str unit, int *family)
 {
     static const struct {

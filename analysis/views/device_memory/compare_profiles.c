@@ -96,7 +96,7 @@ static bool compare_profiles_summary(const struct tool_request *request, struct 
     return model_end(&changes.model, json);
 }
 
-/* No member where a side has nothing of it. */
+/* null if a side does not have it. */
 static void name_write(const struct changes *changes, const struct changes_row *row, const char *key, bool is_there,
                        struct json *json)
 {

@@ -28,5 +28,5 @@ struct edges {
     struct edges_node *nodes; /* of each frame */
 };
 
-/* The graph of the frames in `kept` (NULL: all). With `touching` only edges at one of these are made. */
+/* Makes the graph of the frames in `kept` (NULL: all). With `touching` it makes only edges at one of these frames. */
 void edges_make(const struct model *model, const bool *kept, const bool *touching, struct edges *edges);

@@ -21,7 +21,7 @@ struct flame {
     uint32_t shown_count;
 };
 
-/* Which part of each stack is wanted. */
+/* The part of each stack to show. */
 struct part {
     bool is_inverted;
     const uint32_t *path; /* at= */
@@ -31,7 +31,7 @@ struct part {
 
 static uint16_t small(uint32_t number) { return number < UINT16_MAX ? (uint16_t)number : UINT16_MAX; }
 
-/* Where the outermost pivot stands, or the length. */
+/* The place of the outermost pivot, or the length. */
 static uint32_t pivot_at(const struct part *part, const struct model_walk *walk)
 {
     uint32_t at = 0;
@@ -40,7 +40,7 @@ static uint32_t pivot_at(const struct part *part, const struct model_walk *walk)
     return at;
 }
 
-/* Puts the wanted part of a stack at the end of `frames`; false when it has none. */
+/* Puts the part of a stack to show at the end of `frames`; false if it has none. */
 static bool take_part(struct flame *flame, const struct part *part, const struct model_walk *walk, size_t *length,
                       struct tree_stack *stack)
 {

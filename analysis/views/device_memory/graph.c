@@ -252,7 +252,7 @@ static int lighter_first(const void *left, const void *right)
     return ORDER(a->size, b->size) ?: ORDER(b->edge, a->edge);
 }
 
-/* From the last node on, the lightest first, up to the first edge that no left-out frame stands behind. */
+/* Goes from the last node on, the lightest edges first, up to the first edge without a left-out frame behind it. */
 static void drop_redundant_edges(struct graph *graph)
 {
     const struct edges *edges = &graph->edges;

@@ -36,7 +36,7 @@ struct model {
     uint32_t stackless_count;
     bool is_unpruned; /* drop_frames or keep_frames is no expression that is understood here */
 
-    /* Of each location: steps from step_starts[i] to step_starts[i + 1], the outermost first. */
+    /* By location: its steps are step_starts[i] to step_starts[i + 1], the outermost first. */
     uint32_t *step_starts, *steps;
     uint32_t *step_lines; /* each step's line of the profile, or PPROF_NONE */
     bool *is_wrapper;     /* of each function: JAX passes every call through it */

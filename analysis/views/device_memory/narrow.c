@@ -373,7 +373,7 @@ static bool *find_dropped(const struct pprof *pprof, struct regex *drop, struct 
     return is_dropped;
 }
 
-/* Lines stand innermost first: those up to the outermost dropped one go. */
+/* Lines are innermost first: those up to the outermost dropped one are removed. */
 static unsigned char cut_lines(const struct pprof *pprof, const bool *is_dropped, struct pprof_location *location)
 {
     uint32_t at = location->line_count;

@@ -95,7 +95,7 @@ static bool add_profile(struct series_listing *listing, uint32_t at, struct err 
     return true;
 }
 
-/* Why a profile does not stand in the series: the first type of the first that it has not. NULL when it has all. */
+/* Why a profile is left out of the series: the first profile's first type that it lacks. NULL if it has all. */
 static const char *reason_of(const struct series_listing *listing, const struct profile_set_item *item)
 {
     const struct profile_set_item *first = listing->items[0];
@@ -110,7 +110,7 @@ static const char *reason_of(const struct series_listing *listing, const struct 
                         first->name);
 }
 
-/* Profiles without the types of the first leave; the others are told in the finest units, as pprof does it. */
+/* Profiles without the types of the first are removed; the others use the finest units, as pprof does. */
 static void make_alike(struct series_listing *listing)
 {
     struct arena *arena = listing->request->arena;
@@ -303,7 +303,7 @@ static void write_verdicts(const struct series_listing *listing, struct json *js
     json_object_end(json);
 }
 
-/* ---- what is told first ---- */
+/* the first finding */
 
 /* A change of the metric: bytes as sizes, other values as they are. */
 static void say_change(const struct series_listing *listing, struct finding *finding, int64_t change)
@@ -400,7 +400,7 @@ static const struct finding *growth_finding(const struct series_listing *listing
     return finding_end(finding);
 }
 
-/* Ranks of a job stand side by side: from one to the next nothing grows. */
+/* Ranks of a job are side by side: there is no growth from one to the next. */
 static bool are_of_several(const struct series_listing *listing)
 {
     bool are_several = false;

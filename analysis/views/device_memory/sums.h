@@ -24,7 +24,7 @@ void sums_make(const struct model *model, struct sums *sums);
 /* Adds a sample to a row that is part of its stack, or its leaf. */
 void sums_add(const struct model *model, const struct model_sample *sample, bool is_leaf, struct sums_row *row);
 
-/* Of a difference the sides and "change". */
+/* Writes the two sides and "change" of a difference. */
 void sums_sides_write(const struct model *model, const struct sums_row *row, struct json *json);
 /* "new", "gone", "grown", "shrunk", "same". */
 const char *sums_change(int64_t before, int64_t after);

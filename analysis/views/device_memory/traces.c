@@ -62,7 +62,7 @@ static void write_row(const struct model *model, const struct model_sample *samp
     json_object_end(json);
 }
 
-/* "root;…;leaf value"; what would part a line does not stand in a name. */
+/* "root;…;leaf value"; names are without characters that would split a line. */
 static void write_line(const struct model *model, const struct model_sample *sample, const struct model_walk *walk)
 {
     struct buf *out = model->request->out, *scratch = model->request->scratch;

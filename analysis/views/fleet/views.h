@@ -13,7 +13,7 @@ bool fleet_points(const struct tool_request *request, struct json *json, struct 
 bool fleet_regressions(const struct tool_request *request, struct json *json, struct err *err);
 bool fleet_hosts(const struct tool_request *request, struct json *json, struct err *err);
 
-/* One step as a row of "regressions", for whoever is told of it. */
+/* Writes one step as a row of "regressions", for notices. */
 void fleet_regression_write(const struct fleet *fleet, uint32_t step, struct arena *arena, struct buf *scratch,
                             struct json *json);
 

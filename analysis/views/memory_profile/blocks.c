@@ -9,7 +9,7 @@
 /* One that is there in the window. */
 struct drawn_block {
     double area;    /* bytes by picoseconds in the window */
-    uint32_t event; /* that allocates it, or frees what was there before; PROFILE_NONE: no event speaks of it */
+    uint32_t event; /* that allocates it, or frees what was live before; PROFILE_NONE: it has no event */
     uint32_t kept;  /* then the snapshot's block */
 };
 
@@ -47,7 +47,7 @@ static void life_of(const struct memory_profile_pool *pool, const struct drawn_b
         *to = partner - pool->first;
 }
 
-/* Of twice as many as are asked for, the smaller half is let go. */
+/* Once there are twice as many as requested, drops the smaller half. */
 static void blocks_cut(struct drawn_blocks *blocks)
 {
     select_smallest(blocks->arena, blocks->items, blocks->count, sizeof(*blocks->items), blocks->limit, larger_first,

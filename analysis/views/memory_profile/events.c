@@ -101,8 +101,8 @@ VALUE(lifetime_ps, is_pair(&event)
 VALUE(lifetime_ms, is_pair(&event) ? table_real((double)lifetime_ps(context, row).integer / 1e9) : table_unknown())
 VALUE(in_use, table_integer(memory_profile_in_use_bytes(event.profile, event.at)))
 
-/* Of what was there before, the event is its free: that has an op, a step and a thread, the allocation's are not
- * known. */
+/* For a block that was live before, the event is its free. The op, step and thread of that are known, those of the
+ * allocation are not. */
 VALUE(own_op, is_before(&event) ? table_unknown() : op(context, row))
 VALUE(own_step, is_before(&event) ? table_unknown() : step(context, row))
 VALUE(own_thread, is_before(&event) ? table_unknown() : thread(context, row))
@@ -160,7 +160,7 @@ static int64_t rows_take(struct table_rows *rows, const struct events_listing *l
     for (uint32_t row = 0; row < window->end; row++) {
         uint32_t event = pool->first + row, partner = profile->partner[event];
         if (memory_profile_is_free(profile, event) && partner != PROFILE_NONE)
-            continue; /* it stands in its allocation's row */
+            continue; /* it is in its allocation's row */
         bool ends_inside =
             partner != PROFILE_NONE && partner - pool->first >= window->first && partner - pool->first < window->end;
         if ((row >= window->first || ends_inside) && table_take(rows, row))

@@ -19,7 +19,7 @@ static const struct memory_profile_growth_group *group_at(const struct memory_pr
     return chunks_at(&growth->groups, row);
 }
 
-/* What a row is about. Behind the groups stands the row of the whole pool. */
+/* The subject of a row. The row of the whole pool comes after the groups. */
 struct line {
     const struct memory_profile_growth *growth;
     const struct memory_profile_growth_course *course;
@@ -167,7 +167,7 @@ static void boundaries_write(struct json *json, const struct memory_profile_grow
     json_object_end(json);
 }
 
-/* Bytes at each boundary stand in the JSON alone: they are drawn, and thinned. */
+/* Only the JSON has the bytes at each boundary: they are drawn, and thinned. */
 static void json_write(const struct growth_listing *listing, const struct table_rows *rows, int64_t bytes,
                        struct json *json)
 {

@@ -26,8 +26,8 @@ struct holes {
     int64_t request_bytes;
     uint64_t largest, largest_at, sum; /* of the holes between blocks */
     uint32_t count;
-    uint32_t first_pin, end_pin; /* blocks that stand between holes that would hold the request; equal: none */
-    uint64_t pinned, joined;     /* bytes of these, and of the hole without them */
+    uint32_t first_pin, end_pin; /* blocks between holes that would hold the request without them; equal: none */
+    uint64_t pinned, joined;     /* bytes of these blocks, and of the hole without them */
     int64_t told;                /* largest free chunk by the allocator's figures; MEMORY_UNKNOWN */
 };
 
@@ -83,7 +83,7 @@ static void pins_find(struct holes *holes)
 
 /* ---- output ---- */
 
-/* Addresses are told by the file: between two of them there can be more than a size has room for. */
+/* Addresses come from the file: the distance between two may exceed what a size can hold. */
 static int64_t at_most(uint64_t bytes) { return bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes; }
 
 static void say_hole(struct finding *finding, uint64_t bytes)
@@ -102,7 +102,7 @@ static void say_request(const struct holes *holes, struct finding *finding)
     finding_text(finding, is_failed ? ", which failed, " : is_largest ? ", the largest of the trace, " : " ");
 }
 
-/* What it comes to; NULL where no address is told. */
+/* The finding about the hole; NULL if the file has no addresses. */
 static const struct finding *finding_of(const struct holes *holes)
 {
     char count[COUNT_TEXT_BYTES];
@@ -179,7 +179,8 @@ static void pins_write(struct json *json, const struct holes *holes)
     json_array_end(json);
 }
 
-/* Of the failure that is asked for; of the one at the time that is asked for; without either of the last one. */
+/* Reads the moment of the requested failure, or of the failure at the requested time; without either, of the last
+ * failure. */
 static bool moment_read(struct holes *holes, struct err *err)
 {
     const struct tool_request *request = holes->request;

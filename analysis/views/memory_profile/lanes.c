@@ -11,7 +11,7 @@ struct window {
     int64_t from_ps, to_ps, pixel_ps;
 };
 
-/* A bar, or several neighbours of which none is a pixel wide. */
+/* A bar, or several neighbours that are each narrower than a pixel. */
 struct bar {
     int64_t begin_ps, end_ps, longest_ps;
     uint64_t at; /* the longest */

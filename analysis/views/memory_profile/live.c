@@ -65,8 +65,8 @@ static const struct memory_profile_live_group *group_at(const struct live_listin
 
 /* ---- columns ---- */
 
-/* What a row is about. Of a group the fields by which it is none are not told, nor what only a single allocation
- * has. */
+/* The subject of a row. A group leaves out the fields by which it is not grouped, and those that only a single
+ * allocation has. */
 struct group {
     const struct live_listing *listing;
     const struct memory_profile *profile;
@@ -93,7 +93,7 @@ static struct group group_of(const void *context, uint32_t row)
 
 #define VALUE(name, expression) TABLE_VALUE(name, const struct group group = group_of(context, row), expression)
 #define IF_GROUPED(by, value) ((group.listing->live.fields >> (by) & 1) != 0 ? (value) : table_unknown())
-/* How sure it is, is told with what it is, where that is alike. */
+/* The confidence is given together with the category or role, if the group has only one. */
 static bool is_told(const struct group *group)
 {
     unsigned told = group->profile->events.snapshot != NULL ? 1u << PROFILE_LIVE_CATEGORY : 1u << PROFILE_LIVE_ROLE;
@@ -174,7 +174,7 @@ static void address_write(struct json *json, const void *context, uint32_t row)
     memory_profile_views_address(json, NULL, address, group.is_single && is_told);
 }
 
-/* Of blocks that no event speaks of; that of an allocation is its event's. */
+/* Writes the stacks of blocks without an event; an allocation's stack is its event's. */
 static void stack_write(struct json *json, const void *context, uint32_t row)
 {
     const struct group group = group_of(context, row);

@@ -5,7 +5,7 @@
 
 #include "model/memory_profile/address_blocks.h"
 
-/* A block, a hole, what lies outside of segments, or several of these. */
+/* A block, a hole, a range outside of segments, or several of them. */
 struct memory_profile_piece {
     uint64_t address, size, used;
     uint32_t count;

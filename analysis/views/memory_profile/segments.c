@@ -11,7 +11,7 @@
 
 enum { WIDTH_MAX = 8192 };
 
-/* What `width` pixels stand for. */
+/* The bytes that `width` pixels represent. */
 enum scale { SCALE_LARGEST, SCALE_ALL };
 static const char *const scale_names[] = {"largest", "all"};
 

@@ -32,8 +32,8 @@ struct stacking {
     bool is_by_category;
     uint32_t *group_of;   /* of each `what`: a number of labels */
     struct intern labels; /* number 0: nothing names it */
-    bool *is_guess;       /* of each label: some of it is; of a category: all of it */
-    bool *is_sure;        /* of each label: some of it is no guess */
+    bool *is_guess;       /* by label: some bytes are a guess; by category: all are */
+    bool *is_sure;        /* by label: some bytes are no guess */
     uint8_t *band_of;     /* of each label */
     uint32_t chosen[BANDS];
     uint32_t chosen_count, other_count;
@@ -149,7 +149,7 @@ static int compare_ended(const void *left, const void *right)
     return ORDER(a->at, b->at) ?: ORDER(a->allocation, b->allocation);
 }
 
-/* Of snapshots, whose curve leaves them there. */
+/* Only for snapshots, whose curve keeps such blocks. */
 static void ended_find(struct stacking *stacking)
 {
     const struct memory_profile *profile = stacking->profile;
@@ -188,7 +188,7 @@ static void event_apply(const struct stacking *stacking, uint32_t event, const u
     }
 }
 
-/* Adds what is there before the first event to the sums of the groups. */
+/* Adds what is live before the first event to the sums of the groups. */
 static void before_add(const struct stacking *stacking, int64_t *sums)
 {
     const struct memory_profile_pool *pool = stacking->drawn->pool;

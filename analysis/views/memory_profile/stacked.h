@@ -17,7 +17,7 @@ struct memory_profile_drawn {
 
 /* What the parameter `stack` asks for: "program", "op", "trend" or "category"; NULL without it. False: another word. */
 bool memory_profile_stacked_read(const struct tool_request *request, const char **by, struct err *err);
-/* Which band of "stacked" counts an allocation; all zero: there are no bands. Of the request's arena. */
+/* Which band of "stacked" counts an allocation; all zero: there are no bands. In the request's arena. */
 struct memory_profile_bands {
     const struct memory_profile *profile;
     const uint32_t *group_of; /* of each `what` */

@@ -40,8 +40,8 @@ static void fragmentation_column(struct json *json, const struct timeline_drawin
     json_array_end(json);
 }
 
-/* Of the events from each one that is drawn up to the next: what is left out counts too. Nothing where all are drawn.
- */
+/* The largest fragmentation from each drawn event up to the next: events that are not drawn count too. Nothing if all
+ * are drawn. */
 static void largest_fragmentation_column(struct json *json, const struct timeline_drawing *drawing)
 {
     const struct memory_profile_pool *pool = drawing->pool;

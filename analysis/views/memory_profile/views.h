@@ -47,7 +47,8 @@ bool memory_profile_views_moment(const struct tool_request *request, const struc
 
 /* Writes an object with the state after an event of the pool, counted from its first. */
 void memory_profile_views_point(struct json *json, const struct memory_profile_pool *pool, uint32_t at);
-/* Members of it, without braces: in_use_bytes … fragmentation. Before the first event with count = 0. */
+/* Writes the members of the state, without braces: in_use_bytes … fragmentation. With count = 0: before the first
+ * event. */
 void memory_profile_views_state(struct json *json, const struct memory_profile_pool *pool, uint32_t count);
 /* The same after the pool's first `count` events, at a time at which none of them need be; its event is the last
  * one. */
@@ -67,7 +68,7 @@ void memory_profile_views_stack(struct json *json, const char *key, const struct
                                 uint32_t stack);
 /* What a guess rests on: "rule", "rule_text"; no members without one. */
 void memory_profile_views_rule(struct json *json, const struct memory_profile *profile, const struct memory_what *what);
-/* May `typed` stand behind "cat:" of a filter? */
+/* May `typed` follow "cat:" in a filter? */
 bool memory_profile_views_is_category(struct str typed);
 /* "named": how much of what is in use programs name; null in a trace where they name nothing. */
 void memory_profile_views_named(struct json *json, const struct memory_profile *profile,
@@ -89,7 +90,7 @@ void memory_profile_views_failure(struct json *json, const struct memory_profile
 void memory_profile_views_failures(struct json *json, const struct memory_profile_pool *pool, uint32_t from,
                                    uint32_t to);
 
-/* summary.c: hosts and pools of the view "summary", one at a time, so that whoever has several hosts need not hold
+/* summary.c: hosts and pools of the view "summary", one at a time, so that a caller with several hosts need not hold
  * all their models at once. */
 /* What the daemon calls a host; texts may be NULL. */
 struct memory_profile_summary_names {

@@ -275,7 +275,8 @@ static void nothing_write(const struct tool_request *request, const struct answe
     json_object_end(json);
 }
 
-/* What the device has, else what the process could take of it, as a request that failed tells. */
+/* Finds changes that fit into what the device has, or else into what the process could take, according to a failed
+ * request. */
 static bool whatif_fit_find(struct answer *answer, struct arena *arena, struct err *err)
 {
     struct replay_steps *steps = &answer->steps;

@@ -75,7 +75,7 @@ static void place_write(const struct tool_request *request, struct json *json, c
     json_array_end(json);
 }
 
-/* The rule as a sentence; of the person's own the line. */
+/* Writes the rule as a sentence; for the user's own rules, the line. */
 static void rule_write(const struct tool_request *request, struct json *json, const struct plan_row *row)
 {
     struct str expression;

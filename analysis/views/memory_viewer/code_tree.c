@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-static const uint64_t ID_SEED = 0x636f6465; /* ids stand in addresses of pages: equal in every run */
+static const uint64_t ID_SEED = 0x636f6465; /* ids are part of page addresses: equal in every run */
 
 /* ---- growing ---- */
 
@@ -185,7 +185,7 @@ static void children_page(struct code_tree *tree)
         code_tree_node(tree, items[i].node)->is_inside = true;
 }
 
-/* Chooses the largest nodes below the root; a parent is no smaller than its child and stands before it. */
+/* Chooses the largest nodes below the root; a parent is no smaller than its child and comes before it. */
 static void code_tree_choose(struct code_tree *tree)
 {
     uint32_t count = 0, need;
@@ -308,7 +308,7 @@ const uint8_t *code_tree_categories(const struct code_tree *tree)
 
 /* ---- savings ---- */
 
-/* Calls back for each shown node that a row stands below, or in. */
+/* Calls back for each shown node that has the row below or in it. */
 static void over_each(const struct code_tree *tree, uint32_t row, void (*visit)(void *context, uint32_t shown),
                       void *context)
 {

@@ -52,7 +52,7 @@ struct code_tree {
     struct table layers;      /* folded nodes and what they represent */
     uint32_t *node_of_row;    /* MAP_NONE: not counted */
     uint32_t *place_of_row;   /* the same whenever the row lives; MAP_NONE: the filter leaves it out */
-    uint64_t cut_count;       /* rows that stand higher than their code is */
+    uint64_t cut_count;       /* rows that are shown higher than their code is */
     int64_t total;            /* without the filter */
     uint32_t count;
     /* what is shown */
@@ -64,7 +64,7 @@ struct code_tree {
 
 /* Makes all of what is asked. False with `notfound` if `at` names nothing. */
 bool code_tree_make(struct code_tree *tree, struct err *err);
-/* For each node that is shown the category that holds most of it; CATEGORY_COUNT: it holds nothing. */
+/* For each node that is shown the category that holds most of its bytes; CATEGORY_COUNT: it holds nothing. */
 const uint8_t *code_tree_categories(const struct code_tree *tree);
 /* For each node that is shown what the peak falls by without all that is below it, whenever it lives. */
 const struct marginal_saving *code_tree_savings(const struct code_tree *tree);

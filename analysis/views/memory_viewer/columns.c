@@ -26,7 +26,7 @@ static struct buffer buffer_of(const void *context, uint32_t at)
     return (struct buffer){rows, plan, rows->space, row, &plan->hlo.allocations[row->allocation_at]};
 }
 
-/* Of the instruction that defines it; without anything for an allocation that names no buffer. */
+/* The details of the instruction that defines the buffer; empty for an allocation that names no buffer. */
 static struct hlo_detail detail_of(const struct buffer *buffer)
 {
     const struct hlo *hlo = &buffer->plan->hlo;

@@ -30,7 +30,7 @@ struct str memory_viewer_columns_patterns(uint32_t patterns, struct buf *scratch
 /* "model.py:41", or "". */
 struct str memory_viewer_columns_source(const struct memory_viewer_columns_rows *rows, uint32_t at);
 
-/* Whose memory a buffer is, in the words of answers; static texts. Of several buffers NULL where they differ. */
+/* Whose memory a buffer is, in the words of answers; static texts. For several buffers NULL where they differ. */
 struct memory_viewer_columns_whose {
     const char *category, *kind, *confidence, *rule;
 };

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* From this share on padding is said. */
+/* Padding is mentioned from this share on. */
 enum { SAID_PADDING_PERCENT = 10 };
 
 struct member {
@@ -28,8 +28,7 @@ struct culprit {
     int64_t bytes, padding_bytes;
 };
 
-/* Of a text that the members have: the one that most of them have, how many there are, and how many members have
- * any. */
+/* The text that most members have, how many have that one, and how many have any. */
 struct common {
     struct str text;
     uint32_t count, member_count;

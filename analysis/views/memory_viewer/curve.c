@@ -21,8 +21,8 @@ static struct str instruction_at(const struct plan *plan, const struct plan_spac
     return (struct str){"", 0};
 }
 
-/* An event names the instruction that defines its buffer: only of an allocation
- * is that also where the program stands. */
+/* An event names the instruction that defines its buffer. Only for an allocation is that also the program's
+ * position. */
 static int64_t position_at(const struct plan *plan, const struct plan_space *space, uint32_t step)
 {
     if (space->unit != PLAN_UNIT_HEAP_TRACE)
@@ -81,7 +81,7 @@ static void point_write(struct json *json, const struct plan *plan, const struct
 static void peaks_write(struct json *json, const struct tool_request *request, const struct plan_space *space)
 {
     uint32_t count;
-    /* a peak of note stands out by a fiftieth of the highest */
+    /* a notable peak is higher than its surroundings by a fiftieth of the highest */
     uint32_t *steps = thin_peaks(value_at, space, space->step_count, space->heap.peak_bytes / 50, LOCAL_PEAKS_MAX,
                                  request->arena, &count);
     json_key(json, "peak");

@@ -23,10 +23,11 @@ struct group {
     int64_t bytes, padding_bytes, smallest_bytes, largest_bytes;
     struct memory_viewer_columns_whose whose; /* where they agree */
     uint32_t patterns;                        /* that all of them belong to */
-    struct marginal_saving saving;            /* without any of it, whenever it lives */
+    struct marginal_saving saving;            /* of the whole group, whenever it lives */
 };
 
-/* `context` first, so that it serves the columns of buffers, by which groups are filtered. Groups stand by key. */
+/* `context` first, so that it serves the columns of buffers, by which groups are filtered. Groups are ordered by
+ * key. */
 struct groups_listing {
     struct memory_viewer_columns_rows context;
     struct table_rows rows;
@@ -54,7 +55,7 @@ static struct str shown_key(const struct groups_listing *listing, uint32_t at)
     return is_line && !listing->has_paths ? str_last_part(key) : key;
 }
 
-/* Of what is alive, whatever the filter keeps; buffers of different steps are no parts of one whole. */
+/* The share of all that is alive, whatever the filter keeps; buffers of different steps are no parts of one whole. */
 static struct table_value share_of(const struct groups_listing *listing, const struct group *group)
 {
     if (listing->is_all || listing->total_bytes <= 0)
@@ -231,7 +232,7 @@ static void members_find(struct groups_listing *listing)
     members_sort(listing, found);
 }
 
-/* Of each group all that has its key, which stands behind its first member. */
+/* Computes the saving of all members of each group; they follow its first member. */
 static void groups_save(struct groups_listing *listing)
 {
     struct marginal *marginal = memory_viewer_columns_marginal(&listing->context);

@@ -2,7 +2,7 @@
  * memory_viewer.c: the memory viewer's table of views. */
 #include "views/memory_viewer/views.h"
 
-/* Every view takes the person's own rules of whose memory a buffer is: door/analysis_answer.c applies them. */
+/* Every view takes the user's own rules for the owners of buffers: door/analysis_answer.c applies them. */
 #define EVERY "category_rules", NULL
 
 static const char *const no_params[] = {EVERY};

@@ -21,7 +21,7 @@ static int heavier_first(const void *left, const void *right)
     return (a->program > b->program) - (a->program < b->program);
 }
 
-/* The first of the asked ones that stands behind a row of this weight and place. */
+/* The first of the requested rows that comes after a row of this weight and place. */
 static uint32_t first_behind(const struct row_ranks_asked *asked, uint32_t count, int64_t weight, uint32_t program)
 {
     const struct row_ranks_asked row = {weight, program, 0};

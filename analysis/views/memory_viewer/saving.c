@@ -24,7 +24,7 @@ void saving_write_sentence(struct json *json, const struct memory_viewer_columns
     text_write(json, "saving_sentence", rows->request->scratch);
 }
 
-/* Sizes are the compiler's; without a trace the times are ours. Of the total it is a bound either way. */
+/* Sizes are the compiler's; without a trace the times are ours. For the total it is a bound either way. */
 static void write(struct json *json, const struct memory_viewer_columns_rows *rows,
                   const struct marginal_subject *subject, const struct marginal_saving *saving)
 {

@@ -9,7 +9,7 @@ void saving_write_row(struct json *json, const struct memory_viewer_columns_rows
 /* The same of `count` rows together, which `name` calls: "the group". */
 void saving_write_rows(struct json *json, const struct memory_viewer_columns_rows *rows, const uint32_t *members,
                        uint32_t count, const char *name);
-/* "saves_bytes" and "next_peak_step", as the columns of these names. */
+/* Writes "saves_bytes" and "next_peak_step", like the columns with these names. */
 void saving_write_figures(struct json *json, const struct marginal_saving *saving);
 /* "saving_sentence" about what holds `bytes` at the peak. */
 void saving_write_sentence(struct json *json, const struct memory_viewer_columns_rows *rows, int64_t bytes,

@@ -18,7 +18,7 @@ enum { MIN_PIXELS = 2, WIDTH_MAX = 16384 };
 
 struct item {
     const struct plan_row *row;
-    int64_t weight; /* what its width stands for */
+    int64_t weight; /* what its width represents */
     uint32_t rank;  /* place in program order */
     bool is_marked;
 };
@@ -31,7 +31,7 @@ static int heavier_first(const void *left, const void *right)
     return (a->rank > b->rank) - (a->rank < b->rank);
 }
 
-/* The part of an order that is shown: all of it, where `order` is another one. */
+/* The part of an order to show: the whole order if `order` is another one. */
 struct part {
     const char *order; /* NULL: none is opened */
     int64_t first, count;

@@ -26,7 +26,7 @@ static void id_write(struct json *json, const struct code_tree_node *node)
     json_text(json, id);
 }
 
-/* Of a folded node that stands for one layer only, that layer. */
+/* The name of a node; for a folded node with only one layer, that layer. */
 static uint32_t shown_name(const struct code_tree_node *node)
 {
     return node->layer_count == 1 ? node->layer : node->name;

@@ -59,7 +59,7 @@ static void alone_find(const struct tool_request *request, struct answer *answer
 
 /* ---- sentences ---- */
 
-/* Of the changes that apply. */
+/* Sums over the changes that apply. */
 struct applied {
     uint32_t count;
     const struct whatif_step *first;
@@ -188,7 +188,7 @@ static void steps_write(struct json *json, const struct answer *answer)
     json_array_end(json);
 }
 
-/* Of steps [from, to) the curve in `width` columns. */
+/* The curve of steps [from, to) in `width` columns. */
 struct stretch {
     int64_t width, from, to;
 };

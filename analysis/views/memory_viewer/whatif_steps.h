@@ -33,5 +33,5 @@ void whatif_steps_alone(const struct variant *start, const struct variant_sums *
 
 /* One object. `room_bytes`: memory_fit_room; < 0: not known. */
 void whatif_steps_write(struct json *json, const struct whatif_step *step, int64_t room_bytes);
-/* The member `key`: would so much fit? None where the capacity is not known. */
+/* Writes the member `key`: would `total_bytes` fit? Writes none if the capacity is not known. */
 void whatif_steps_write_fits(struct json *json, const char *key, int64_t room_bytes, int64_t total_bytes);

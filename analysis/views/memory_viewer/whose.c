@@ -95,7 +95,7 @@ struct groups {
     struct marginal_saving *savings; /* by group */
 };
 
-/* Of each group all rows that have its key, whenever they live. */
+/* Computes the saving of all rows of each group, whenever they live. */
 static void groups_save(const struct memory_viewer_columns_rows *rows, struct groups *groups)
 {
     const struct peak_groups *of = &groups->of_peak;

@@ -133,8 +133,7 @@ bool memory_viewer_window(const struct tool_request *request, struct json *json,
     window.from = (uint32_t)from;
     window.to = (uint32_t)to;
     const int64_t *series = series_of(&window);
-    uint32_t last = window.to - window.from,
-             peak = last > 0 ? 1 : 0; /* no step at all: what is there before it stays */
+    uint32_t last = window.to - window.from, peak = last > 0 ? 1 : 0; /* no step at all: what was live before stays */
     for (uint32_t i = 1; i <= last; i++)
         peak = series[i] > series[peak] ? i : peak;
     json_object_begin(json);

@@ -10,7 +10,7 @@
 void write_verdict_json(const struct verdict *verdict, struct json *json);
 void write_verdict_text(const struct verdict *verdict, struct buf *out);
 
-/* A row of the columns of row.def: cells that stand before them, the same in each row of a table, at most 40. */
+/* A row of the columns of row.def: at most 40 cells come before them, equal in each row of a table. */
 struct verdict_row_form {
     enum csv_form form;
     bool is_head; /* the names of the columns, as CSV or CSV_CELLS; there is no verdict then */

@@ -46,7 +46,7 @@ static struct str list_text(const struct evidence_list *list, size_t at)
     return (struct str){list->texts.data + begin, ends[at] - begin};
 }
 
-/* Out: the number of `text`, which ends `texts`; what is there already is taken away again. */
+/* The number of `text`, which ends `texts`; a text that is in the list already is removed again. */
 static size_t list_number(struct evidence_list *list, size_t begin)
 {
     const struct str text = {list->texts.data + begin, list->texts.length - begin};

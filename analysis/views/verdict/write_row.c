@@ -61,7 +61,7 @@ static void bytes_write(const struct row *row, const char *head, int64_t bytes)
         csv_none(row->csv);
 }
 
-/* Of the ledger; -1: nothing saw it. */
+/* The bytes of a bar of the ledger; -1: it has none. */
 static int64_t bar_bytes(const struct verdict *verdict, const char *kind)
 {
     for (uint32_t i = 0; i < verdict->ledger.bar_count; i++)

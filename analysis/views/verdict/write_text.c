@@ -132,7 +132,7 @@ static void peak_write(struct buf *out, const struct verdict *verdict)
         buf_format(out, "  and %u more groups\n", verdict->group_total_count - verdict->group_count);
 }
 
-/* Of a program without a buffer assignment. */
+/* Writes the arrays of a program without a buffer assignment. */
 static void arrays_write(struct buf *out, const struct verdict *verdict)
 {
     const struct program_arrays *arrays = verdict->arrays;
