@@ -58,8 +58,9 @@ struct response *api_about(const struct server *server, const struct request *re
     return response_json(&buf);
 }
 
-/* A body is of a type that a form of another site cannot send without the browser asking first. What has neither body
- * nor type no form sends; a script of another site can, and is told by Origin and Sec-Fetch-Site (guard.c). */
+/* The body's type is one that a form of another site cannot send without the browser asking first. A form cannot send a
+ * request without body and type either. A script of another site can, and is recognised by Origin and Sec-Fetch-Site
+ * (guard.c). */
 struct response *api_rescan(const struct server *server, const struct request *request)
 {
     static const char *const types[] = {"application/json", NULL};

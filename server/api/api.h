@@ -25,7 +25,7 @@ struct response *api_login(const struct server *server, const struct request *re
 struct response *api_about(const struct server *server, const struct request *request);
 struct response *api_rescan(const struct server *server, const struct request *request);
 struct response *api_metrics(const struct server *server, const struct request *request);
-/* Of the catalog; without one there are families without samples. */
+/* Metrics of the jobs in the catalog. Without a catalog the metric families have no samples. */
 struct response *api_metrics_jobs(const struct server *server, const struct request *request);
 struct response *api_tools(const struct server *server, const struct request *request);
 /* Several questions at once, each a path below /api/v1/ with its query. */
@@ -81,7 +81,7 @@ struct api_subject {
     const struct snapshot *snapshot; /* that holds the session */
     const struct snapshot_session *session;
     const struct snapshot_host *host; /* NULL when not named */
-    struct snapshot *indexed;         /* of api_shared.c: what api_close lets go of */
+    struct snapshot *indexed;         /* of api_shared.c: api_close releases it */
     struct upload_set uploaded;
 };
 
@@ -99,12 +99,12 @@ struct response *api_of_session(const struct server *server, const struct reques
 struct api_file_format {
     const char *name, *type, *ending; /* "csv", "text/csv; charset=utf-8", "csv" */
 };
-/* Of a name that is none of those that have a row: text. */
+/* The format for this file name: text where no row has the name. */
 const struct api_file_format *api_file_format(const char *name);
 struct analysis_param *api_core_params(const struct request *request, const char *const *own_names, size_t *count);
 
-/* NULL when the body is said to be one of `types` (ends with NULL), else the refusal. A form of
- * another site cannot send those that are taken without the browser asking first, or saying where it comes from. */
+/* NULL if the body's Content-Type is one of `types` (ends with NULL), else the refusal. A form on another site can send
+ * these types only after the browser asked, or with a header that says where the form comes from. */
 struct response *api_check_type(const struct request *request, const char *const *types);
 
 /* The body will be kept after the answer, with `extra_bytes` beside it: NULL, or the refusal when there is no room. */

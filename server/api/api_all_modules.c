@@ -26,7 +26,7 @@ static struct response *read_budget(const struct request *request, int64_t *budg
     return NULL;
 }
 
-/* Of what is not read to the end nothing is kept: the next answer holds more. */
+/* An answer about files that are still being read is not kept: the next one holds more. */
 static struct body *answer_now(const struct analysis_question *question, struct err *err)
 {
     struct buf out = {.limit_bytes = ANSWER_LIMIT_BYTES};

@@ -15,7 +15,7 @@ enum { TOGETHER_MS = 1000, LOOK_MS = 50 };
 
 static const char ROOT[] = "/api/v1/";
 
-/* Ends what is worked at for the questions once it took too long, or nobody waits for it. */
+/* Ends the work for the questions once it took too long, or no one waits for it. */
 struct batch_watch {
     struct wanted own, *outer;
     pthread_t thread;

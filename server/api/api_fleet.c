@@ -153,8 +153,8 @@ static bool make_of_catalog(struct api_fleet_asking *asking, struct err *err)
            analysis_fleet_build(asking->fleet, catalog_name(server->catalog), true, 0, 0, err);
 }
 
-/* What the plans on both sides of a step differ by. Of the first few steps, for each reads two programs; where nothing
- * is known of one it is said why. */
+/* Compares the plans on both sides of the first few steps, because each reads two programs; if one is not known, says
+ * why. */
 static bool explain_steps(struct api_fleet_asking *asking, struct err *err)
 {
     size_t count = analysis_fleet_step_count(asking->fleet);

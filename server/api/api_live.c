@@ -59,7 +59,7 @@ static bool root_write(const char *root, const char *wanted, struct json *json)
     return is_there;
 }
 
-/* Of all watched folders of this machine. */
+/* Writes all watched folders of this machine. */
 static bool roots_write(const struct server *server, const char *wanted, struct json *json)
 {
     bool is_there = false;

@@ -25,7 +25,7 @@ struct overview {
     const char *reason_code, *reason_text; /* of the first host without events */
     char unread[400];                      /* why the first file that cannot be read is not */
     struct buf keys;                       /* of what was read, a line each */
-    bool is_partial;                       /* some of it */
+    bool is_partial;                       /* or a part of them */
 };
 
 static void take_pools(struct overview *overview, const struct analysis_subject *trace,

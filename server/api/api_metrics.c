@@ -35,7 +35,7 @@ static void write_counter(struct buf *out, const char *name, const char *help, d
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* Of this process now; below 0 when /proc does not tell. */
+/* The memory of this process now; below 0 when /proc does not give it. */
 static double resident_bytes(void)
 {
     unsigned long long pages = 0;
@@ -134,7 +134,7 @@ static void write_memory(struct buf *out, const struct server *server)
     write_counter(out, "memviewd_disk_read_bytes_total", "Read of files below the roots.", (double)files_bytes_read());
 }
 
-/* Of addresses of buckets and web servers. */
+/* Figures for addresses of buckets and web servers. */
 static void write_remote(struct buf *out)
 {
     const struct http_client_figures asked = http_client_figures();

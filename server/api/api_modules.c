@@ -140,7 +140,7 @@ static void write_module(struct json *json, const struct snapshot_session *sessi
     json_object_end(json);
 }
 
-/* For later requests, where nothing of it may be other by then. */
+/* Keeps the text for later requests, if no part can be different by then. */
 static void known_keep(_Atomic(char *) *known, const struct buf *written)
 {
     char *none = NULL, *text = memory_format("%.*s", (int)written->length, written->data);

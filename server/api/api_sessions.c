@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Failures that were found within so much of each other are of one event: a job whose ranks fail, a folder that was
- * copied. */
+/* Failures found within this time of each other are one event: a job whose ranks fail, a folder that was copied. */
 enum { AT_ONCE_MS = 60 * 1000 };
 enum { ERROR_TEXT_BYTES = 64 * 1024, MAX_ERROR_TEXTS = 32, MAX_PROBLEMS = 1000 };
 

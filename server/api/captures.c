@@ -132,7 +132,7 @@ bool captures_cancel(struct captures *captures, const char *id) { return task_ri
 
 /* ---- JSON ---- */
 
-/* What is told of a taking; of one that runs nothing came yet. */
+/* What an answer says about a capture; while it runs, there is no result. */
 struct told {
     const struct taking *taking;
     const struct capture_result *result; /* NULL: it runs */

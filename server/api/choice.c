@@ -141,7 +141,7 @@ static struct response *check_read(struct choice *choice)
     return NULL;
 }
 
-/* Of one that cannot be read, all that an answer says of it. */
+/* For one that cannot be read, everything that an answer says about it. */
 static void key_write(const void *context, struct buf *keys)
 {
     const struct choice *choice = context;

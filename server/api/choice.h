@@ -50,7 +50,7 @@ struct choice {
 struct response *choice_open(struct choice *choice, const struct server *server, const struct request *request,
                              const struct analysis_view *view);
 void choice_close(struct choice *choice);
-/* Room for one more of `subjects`, `uses`, `errs` and `files`; the place of it. */
+/* Makes room for one more item in `subjects`, `uses`, `errs` and `files`, and returns its index. */
 size_t choice_add(struct choice *choice);
 /* Is the id that of a moment of one of the session's snapshots? */
 bool choice_is_moment(const struct snapshot_session *session, const char *id);

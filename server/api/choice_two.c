@@ -84,7 +84,7 @@ static struct response *check_kinds(const struct choice *choice)
         return response_problem(409, "conflict", "A and B are %s: the views of /api/v1/%s compare those",
                                 is_profiles ? "device profiles" : "programs",
                                 is_profiles ? "compare_profiles" : "compare");
-    int side = kinds[1] != PROGRAM ? 1 : 0; /* the one to be told first */
+    int side = kinds[1] != PROGRAM ? 1 : 0; /* the one to name first */
     return response_problem(409, "conflict",
                             "these two cannot be compared: %s is %s, %s %s; choose the same kind on both sides",
                             SIDES[side], kinds[side], SIDES[1 - side], kinds[1 - side]);

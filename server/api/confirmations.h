@@ -22,7 +22,7 @@ void confirmations_free(struct confirmations *confirmations);
 struct confirmations_asked {
     struct api_subject *subject;
     const struct snapshot_file *module;
-    const char *key;       /* of the program in it */
+    const char *key;       /* NULL: the dump's; if there is none, */
     const char *topology;  /* NULL: the dump's, else */
     const char *otherwise; /* this one; NULL: the daemon's */
     const char *const *changes;

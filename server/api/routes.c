@@ -224,8 +224,7 @@ static bool is_quick(const void *context, const struct request *request)
     return request->route->where != ROUTE_COSTLY;
 }
 
-/* The system has given the reserve away (memory.h): what nobody looks at goes, and if that is too little, so does the
- * question. */
+/* The system has used the reserve (memory.h): drops what is unused and, if that is too little, refuses the question. */
 static struct response *refuse_for_memory(const struct server *server)
 {
     if (!memory_is_short())

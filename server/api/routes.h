@@ -11,6 +11,6 @@
 /* Answers requests out of `server`, which must outlive it. */
 struct http_handler routes_handler(const struct server *server);
 
-/* On a worker: the answer to a GET of `target` (path and query) of our own surface, asked by whoever asked `request`,
- * which was let in. A problem for any other target. The caller releases it. */
+/* Runs on a worker. Answers a GET of `target` (path and query) of our own API for the client that sent `request`, which
+ * was let in. A problem for any other target. The caller releases it. */
 struct response *routes_answer_beside(const struct server *server, const struct request *request, const char *target);

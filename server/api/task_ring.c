@@ -26,7 +26,7 @@ static void *task_ring_thread(void *context)
     return NULL;
 }
 
-/* With `opening`: so nobody else does. */
+/* With `opening`, so that only one thread does it. */
 static void task_ring_join(struct task_ring *ring)
 {
     if (ring->has_thread)

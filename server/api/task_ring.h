@@ -29,7 +29,7 @@ struct task {
 /* Only task_ring.c writes it, but for `work`, `drop` and `busy`. */
 struct task_ring {
     void (*work)(struct task *task); /* on its thread, until it is_cancelled */
-    void (*drop)(struct task *task); /* frees all of it */
+    void (*drop)(struct task *task); /* frees the whole task */
     const char *busy;                /* "another capture is at work": why none is begun now */
     pthread_mutex_t lock;            /* of what a task tells while it runs, too */
     pthread_mutex_t opening;         /* one at a time begins one, or ends them */

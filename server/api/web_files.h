@@ -20,7 +20,7 @@ struct web_file {
 extern const struct web_file web_files[];
 extern const size_t web_file_count;
 
-/* The script and the style that stand in the page, each as a source of a Content-Security-Policy: "'sha256-…'". */
+/* Sources of a Content-Security-Policy for the inline script and style of the page: "'sha256-…'". */
 extern const char web_script_hash[], web_style_hash[];
 
 /* The one served at `path`, by its plain path alone; NULL: there is none. */

@@ -195,7 +195,7 @@ static const struct modules_entry *find_program(const struct modules *modules, c
     return NULL;
 }
 
-/* Of a file that is being written, and of memory that others have now, XProf knows nothing. */
+/* XProf has no answer for a file that is being written, or for memory that other work holds now. */
 static struct response *xprof_answer(struct store *store, const struct subjects_place *place,
                                      const struct analysis_question *question)
 {
@@ -269,7 +269,7 @@ static const struct snapshot_host *find_host(const struct snapshot_session *sess
     return NULL;
 }
 
-/* Of the named host, else of the first. */
+/* For the named host, else for the first. */
 static struct response *memory_profile(const struct server *server, const struct snapshot_session *session,
                                        const struct snapshot_host *host)
 {

@@ -53,7 +53,7 @@ static uint64_t processors_in(const char *folder)
     return used_us / period_us + (used_us % period_us > 0);
 }
 
-/* In a container the group's path may be the host's, of which only the last step, the top, is there. */
+/* In a container the group's path may be the host's: only its last step, the top, exists. */
 static uint64_t min_up_to(const char *top, char *group, const struct question *question)
 {
     uint64_t min = UINT64_MAX;
@@ -138,7 +138,7 @@ uint64_t cgroups_usable_memory_bytes(void)
 
 /* ---- What the kernel ended ------------------------------------------------------- */
 
-/* Of a file of lines "WORD NUMBER". */
+/* Reads a file of lines "WORD NUMBER". */
 static uint64_t oom_kills_in(const char *folder, const char *name)
 {
     char *path = memory_format("%s/%s", folder, name), word[64];

@@ -20,7 +20,7 @@ static const struct {
 } KINDS[LOG_KIND_COUNT] = {
     {"server errors", "error"}, {"wrong tokens", "warning"}, {"connections of other users", "warning"}};
 
-/* Of one kind of line, since `began_ms`. */
+/* For one kind of line, since `began_ms`. */
 static struct window {
     int64_t began_ms;
     uint64_t said_count, unsaid_count;

@@ -20,7 +20,7 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Of each of these five lines may be written in ten seconds. */
+/* For each kind, five lines may be written in ten seconds. */
 enum log_kind { LOG_SERVER_ERRORS, LOG_WRONG_TOKENS, LOG_OTHER_USERS, LOG_KIND_COUNT };
 void log_limited(enum log_kind kind, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* About once a second, and at the end with `is_last`: says how many more there were of each kind in ten seconds. */

@@ -47,7 +47,7 @@ char *memory_pool_text(struct memory_pool *pool, const char *text, size_t length
 char *memory_pool_format(struct memory_pool *pool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void memory_pool_free(struct memory_pool *pool);
 
-/* Before any thread is started: memory goes back to the system when the last thread lets go of it. */
+/* Call before any thread starts. Memory goes back to the system when the last thread that uses it frees it. */
 void memory_set_up(void);
 /* Also before: what is freed is used again, as by who reads many files and ends; a tenth of the processor's time goes
  * into fresh pages otherwise. */

@@ -12,10 +12,10 @@
 struct ordered_work {
     size_t count, thread_count; /* pieces; threads beside the caller's, which are numbered from 0 */
     uint64_t ahead_bytes;
-    /* Piece `at`, never NULL, and about how much memory it takes. By any thread, the number of which is told: 0 where
-     * the caller has to do it all, for there are no threads. */
+    /* Makes piece `at`, never NULL, and says about how much memory it takes. Any thread may call it. `thread` is the
+     * thread's number: 0 where there are no threads and the caller does all the work. */
     void *(*make)(void *context, size_t thread, size_t at, uint64_t *cost_bytes);
-    /* By the caller's thread, from piece 0 on. False: nothing more is wanted. */
+    /* Called by the caller's thread, from piece 0 on. False: no more pieces are needed. */
     bool (*take)(void *context, void *made);
     void (*free_made)(void *made); /* each that was made, taken or not */
     void *context;

@@ -22,5 +22,5 @@ void output_answer(const char *bytes, size_t size, bool is_data);
 /* For "%-*s": as many bytes as fill `columns` of a terminal with `shown`, which may have letters of several bytes. */
 int output_width(const char *shown, int columns);
 
-/* Data. False when not all of it could be written; why is in `errno`. */
+/* Writes data. False when some bytes could not be written; `errno` says why. */
 bool output_data(FILE *out, const char *bytes, size_t size);

@@ -16,7 +16,7 @@ struct process {
     int output, report; /* to be read, not blocking */
 };
 
-/* Which descriptor of it is the report; stdout is the output. */
+/* The descriptor on which the process writes its report; stdout is the output. */
 enum process_report {
     PROCESS_REPORTS_ERRORS = 2, /* stderr */
     PROCESS_REPORTS_APART = 3,  /* one of its own: stderr belongs to the output */
@@ -33,7 +33,7 @@ int process_end(struct process *process);
 /* Waits until there is something to read or `wait_ms` are over. */
 void process_wait(const struct process *process, int wait_ms);
 
-/* Memory of it that is in RAM; 0: not known. */
+/* The process's memory that is in RAM; 0: not known. */
 uint64_t process_resident_bytes(const struct process *process);
 /* Ends all processes whose environment, as they were started with it, has the text `mark`: those that left the group.
  */

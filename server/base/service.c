@@ -19,7 +19,7 @@ enum { FIRST_SOCKET = 3, MAX_SOCKETS = 64 };
 
 static int telling = -1;
 static size_t socket_count;
-static int64_t alive_every_ms, alive_at_ms; /* 0: nobody waits for it */
+static int64_t alive_every_ms, alive_at_ms; /* 0: the manager does not wait for it */
 
 /* A number that the environment has for this process; 0: none. */
 static uint64_t number_of(const char *variable, const char *process)

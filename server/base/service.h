@@ -9,14 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads what the manager says in the environment, and takes it out of there: programs that are started later are not
- * meant. Opens the socket by which it is told; before the process gives that up. */
+/* Reads the manager's variables and removes them from the environment, because they are not meant for programs started
+ * later. Opens the socket for messages to the manager; call it before the process gives up the right to open
+ * sockets. */
 void service_begin(void);
 /* Tells "READY=1" and the like, several apart by line feeds. */
 void service_tell(const char *what);
 /* Tells that it is read again what can be: RELOADING=1 with the time. service_tell("READY=1") ends it. */
 void service_tell_reloading(void);
-/* Tells that this is alive, when half of the time is over in which the manager wants to hear of it. */
+/* Tells the manager that this process is alive, once half of the manager's time limit has passed. */
 void service_tell_alive(void);
 
 /* Sockets that it handed over: so many descriptors from *first on. */

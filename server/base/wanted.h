@@ -19,13 +19,13 @@ struct wanted {
 
 /* One holder. */
 void wanted_begin(struct wanted *wanted);
-/* False when it is over already: nothing is held then. NULL is always wanted. */
+/* False when the work is over already: nothing is held then. NULL is never over. */
 bool wanted_hold(struct wanted *wanted);
 void wanted_release(struct wanted *wanted);
-/* It is over, whoever holds it. */
+/* Ends the work, even while others hold it. */
 void wanted_end(struct wanted *wanted);
 
-/* What the calling thread works for from now on; NULL, as at first: for nobody in particular. */
+/* Says what the calling thread works for from now on; NULL, as at first: for no one in particular. */
 void wanted_work_for(struct wanted *wanted);
 struct wanted *wanted_now(void);
 /* The same for the core: goes on while above 0; NULL: always. */

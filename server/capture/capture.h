@@ -41,7 +41,7 @@ struct capture_host {
 };
 
 struct capture_result {
-    struct err err;             /* why nobody was asked: the folder cannot be written; else not set */
+    struct err err;             /* why no host was asked: the folder cannot be written; otherwise not set */
     char *folder;               /* of the session, absolute; NULL: nothing was kept */
     struct capture_host *hosts; /* in the order of the request; NULL with `err` */
     size_t count, kept_count;

@@ -29,13 +29,13 @@ struct capture_file {
     int descriptor; /* with `part` */
 };
 
-/* `host`: "tpu-3:9999"; each ":" of it is "_" in the name. */
+/* `host`: "tpu-3:9999"; in the file name each ":" is "_". */
 bool capture_file_open(struct capture_file *file, const struct capture_folder *folder, const char *host,
                        struct err *err);
 bool capture_file_add(const struct capture_file *file, const void *bytes, size_t size, struct err *err);
 /* It is whole and gets its name. */
 bool capture_file_keep(struct capture_file *file, struct err *err);
-/* How many bytes lie under its name, whoever wrote them; 0: none. */
+/* The size of the file with that name, even if another process wrote it; 0: no such file. */
 uint64_t capture_file_found_bytes(const struct capture_file *file);
 /* Removes what was not kept. */
 void capture_file_close(struct capture_file *file);

@@ -184,7 +184,7 @@ void box_serve(const struct options *options, const char *socket_path)
     free(addresses.items);
 }
 
-/* A pipe, or "-", which stands for no path as well: what comes out of it is read twice, and so lies in a temporary file
+/* Is there a pipe, or "-", which no path means as well? It is read twice, so its content lies in a temporary file
  * meanwhile. */
 static bool has_stream(const struct options *options)
 {

@@ -5,23 +5,22 @@
 #include "server/capture/capture_address.h"
 #include "server/cmd/options.h"
 
-/* Of the daemon, once its sockets are open and before it has a thread: reads what the options name, and what lies
- * below it. `socket_path`: the file of a Unix socket that goes with it, or "". Says what holds in a line of the log. */
+/* The daemon's sandbox, once its sockets are open and before it has a thread. It may read the paths that the options
+ * name and everything below them. `socket_path`: the file of its Unix socket, or "". Logs which limits hold. */
 void box_serve(const struct options *options, const char *socket_path);
 
-/* Of a command that reads, prints and ends: before it opens an input. It reads what its user may, writes no file but
- * the one of
- * --out, and of a pipe a temporary one, starts nothing and has no socket. Nothing is said. Not for those that start
- * programs: run, whatif --confirm. */
+/* The sandbox of a command that reads, prints and ends; call it before an input is opened. The command may read what
+ * its user may. It writes only the file of --out and a temporary file for a pipe, starts no program and has no socket.
+ * Logs nothing. Not for commands that start programs: run, whatif --confirm. */
 void box_command(const struct options *options);
-/* Of `capture`: it writes below `logdir`, which is there, and connects to the ports of these addresses, and of the
- * daemon that may show what came. Nothing is said. */
+/* The sandbox of `capture`. It writes below `logdir`, which exists. It connects to the ports of these addresses and to
+ * that of the daemon that may show the result. Logs nothing. */
 void box_capture(const struct options *options, const char *logdir, const struct capture_address *const *addresses,
                  size_t count);
-/* Of `capture` of runs, which it reads and writes, with what lies beside them. Nothing is said. */
+/* The sandbox of `capture` for runs: it reads and writes the runs and what lies beside them. Logs nothing. */
 void box_capture_runs(const struct options *options, const char *const *runs, size_t count);
-/* Of a process that answers one question of `mcp`: reads `roots` and what lies below them, and what the options name;
- * otherwise as a command. Nothing is said: box_question_warn, once and before, says it where no sandbox limits what is
- * read. */
+/* The sandbox of a process that answers one question of `mcp`. It reads `roots`, what lies below them, and what the
+ * options name; otherwise it is limited as a command is. Logs nothing: where no sandbox limits what is read,
+ * box_question_warn says so once, before the first question. */
 void box_question(const struct options *options, const char *const *roots, size_t root_count);
 void box_question_warn(const struct options *options);

@@ -4,7 +4,7 @@
 
 #include "server/store/capacity.h"
 
-/* "v5e", "H100-80G": a row of the table of devices, what a program may use of it, where that is known; "15.75GiB",
- * "16G", "17179869184": bytes; units are powers of 1024, with or without iB. False, said in the log with the option's
- * name, when it is neither. */
+/* Reads a row of the device table ("v5e", "H100-80G"), which means what a program may use on that device where it is
+ * known, or bytes: "15.75GiB", "16G", "17179869184". Units are powers of 1024, with or without iB. If it is neither,
+ * logs that with the option's name and returns false. */
 bool capacity_option_read(const char *option, const char *text, struct capacity *capacity);

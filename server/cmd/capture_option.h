@@ -14,8 +14,8 @@ struct capture_addresses {
 bool capture_option_read(const struct options_list *texts, struct capture_addresses *addresses, struct err *err);
 void capture_option_free(struct capture_addresses *addresses);
 
-/* Of `serve`: --capture with --capture-logdir, checked and made ready, before the sandbox. False, and why is said in
- * the log. */
+/* For `serve`: checks and prepares --capture with --capture-logdir, before the sandbox. False, with the reason in the
+ * log. */
 bool capture_option_open(const struct options *options, struct capture_addresses *addresses);
 /* Is --capture-logdir one of the folders of --logdir? */
 bool capture_option_is_watched(const struct options *options);

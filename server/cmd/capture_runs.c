@@ -38,7 +38,7 @@ enum capture_runs_kind capture_runs_kind(const struct options *options, struct e
     return run_count > 0 ? CAPTURE_RUNS : CAPTURE_SERVERS;
 }
 
-/* Of a folder of runs its newest one. NULL, and why is said. */
+/* The newest run in a folder of runs. NULL, with the reason in the log. */
 static char *run_in(const char *folder)
 {
     char *run = run_folder_is(folder) ? memory_text(folder) : run_folder_newest(folder);
@@ -53,7 +53,7 @@ static bool is_ours(const char *run)
     return geteuid() == 0 || (stat(run, &status) == 0 && status.st_uid == geteuid());
 }
 
-/* The folder of a run that goes on, absolute. NULL, and why is said; free(). */
+/* The folder of a run that goes on, absolute; free(). NULL, with the reason in the log. */
 static char *run_find(const struct options *options, const char *named)
 {
     char *below = memory_format("%s/%s", options->capture_logdir, named);
@@ -95,11 +95,11 @@ static bool runs_tick(void *context, const struct ask_progress *progress)
     return !atomic_load(interrupts_flag());
 }
 
-/* ---- what came of it ---- */
+/* the result */
 
 static const char *runs_word(size_t count, const char *one, const char *many) { return count == 1 ? one : many; }
 
-/* Why there is nobody to ask. */
+/* Says why no process can be asked. */
 static void say_nobody(const char *run)
 {
     struct inject_marks marks = inject_marks_read(run);

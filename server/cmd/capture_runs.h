@@ -11,8 +11,8 @@ enum capture_runs_kind {
     CAPTURE_RUNS     /* folders of runs */
 };
 
-/* What the paths are: one that is a folder, or has no colon, is a run; none of it asks the network. `argument` when
- * both are named. */
+/* Says whether the paths are runs: a path that is a folder, or has no colon, is one. It uses no network. `argument`
+ * when both kinds are named. */
 enum capture_runs_kind capture_runs_kind(const struct options *options, struct err *err);
 
 /* Asks, waits, says what came; the exit status. */

@@ -11,7 +11,7 @@
 
 enum { PATH_MAX_BYTES = 4096, NAME_MAX_BYTES = 512 };
 
-/* A GPU of a snapshot, and what its process took of it. */
+/* A GPU of a snapshot, and how much of it the process took. */
 struct taken {
     char name[NAME_MAX_BYTES], memory[NAME_MAX_BYTES];
     int64_t bytes;
@@ -55,7 +55,7 @@ static void takens_add(const struct check_snapshots *snapshots, const struct sna
     subjects_close(&trace);
 }
 
-/* Of the baseline all that can be read: what cannot is in no baseline. */
+/* Reads all GPUs of the baseline that can be read; others are in no baseline. */
 static void takens_read(const struct check_snapshots *snapshots, const struct snapshot *snapshot, struct takens *out)
 {
     struct snapshot_walk walk = {0};

@@ -46,7 +46,7 @@ static bool cmd_capture_tick(void *context, const struct capture_progress *progr
     return !atomic_load(interrupts_flag());
 }
 
-/* ---- what came of it ---- */
+/* the result */
 
 static void say_hosts(const struct capture_result *result)
 {

@@ -68,7 +68,7 @@ static bool side_open(struct side *side, struct store *store, const char *path)
     return true;
 }
 
-/* The files that the catalog's modules stand in, as far as they are still there. */
+/* Opens the files of the catalog's modules that still exist. */
 static void side_open_files(struct side *side, struct store *store, const struct check_catalog *modules)
 {
     side->index = index_new();
@@ -129,7 +129,7 @@ static void baseline_close(struct baseline *baseline)
         check_catalog_free(&baseline->catalog);
 }
 
-/* Of several of one name the largest is the largest, and so on. */
+/* If several have one name, the largest is compared with the largest, and so on. */
 static const struct modules_entry *baseline_of(struct baseline *baseline, const struct modules_entry *entry)
 {
     struct side *side = &baseline->side;

@@ -30,8 +30,8 @@ struct side {
     const struct snapshot_profile *profile; /* the last one; counts where there is no program */
     const struct snapshot_session
         *session;                          /* with an allocator snapshot, the last one; counts where there is neither */
-    const struct snapshot_host *allocator; /* of it, the worst */
-    const char *moment;                    /* of it; NULL: the peak */
+    const struct snapshot_host *allocator; /* of the session, the worst */
+    const char *moment;                    /* of the allocator; NULL: the peak */
     struct unread_files unread;
 };
 
@@ -136,7 +136,7 @@ static struct analysis_use use_of(const struct side *side)
                                  .modified_at_ms = side->subject.modified_at_ms};
 }
 
-/* Of profiles spaces and steps were refused before. */
+/* For profiles, spaces and steps were refused before. */
 static int cmd_diff_answer(const struct side *sides, const struct options *options, const char *rules,
                            const struct unread_files *unread)
 {

@@ -42,8 +42,8 @@ struct cmd_explain_explaining {
     size_t read_count;
     size_t unreadable_count;
     const struct around_input *input;          /* that is explained */
-    bool has_unread_file;                      /* a file that was named itself could not be read, or not all of it */
-    size_t module_count;                       /* of the sessions, whether they are wanted or not */
+    bool has_unread_file;                      /* a file given as a path could not be read, or not all of it */
+    size_t module_count;                       /* of the sessions, whether --module names them or not */
     size_t understood_count;                   /* with failures, reports of memory, or tries that were given up */
     const struct snapshot_session **explained; /* those that failures were joined with */
     size_t explained_count, explained_capacity;
@@ -133,7 +133,8 @@ static bool has_lost(const struct cmd_explain_explaining *explaining, const stru
     return is_lost;
 }
 
-/* The verdict of what is wanted, into `out`. False: why is in `err`, of `*file` (free(); NULL: of none). */
+/* Writes the verdict of `wanted` into `out`. False: the reason is in `err`, its file in `*file` (free(); NULL:
+ * none). */
 static bool verdict_write(struct cmd_explain_explaining *explaining, const struct verdict_parts_wanted *wanted,
                           struct buf *out, char **file, struct err *err)
 {
@@ -165,7 +166,7 @@ static bool verdict_write(struct cmd_explain_explaining *explaining, const struc
     return is_made;
 }
 
-/* Of a log, without links; NULL when it is gone. free() */
+/* The folder of a log, without links; NULL when it is gone. free() */
 static char *folder_of(const char *path)
 {
     char *real = path_kind_real(path), *slash = real ? strrchr(real, '/') : NULL;
@@ -339,8 +340,7 @@ static bool element_write(struct cmd_explain_explaining *explaining, struct host
     return is_made;
 }
 
-/* Beside a program that was explained: files and programs of which nothing could be; the first `tried_count` programs
- * were told already. */
+/* Reports files and programs that could not be explained; the first `tried_count` programs were reported already. */
 static void lost_say(struct cmd_explain_explaining *explaining, const struct snapshot_session *session,
                      const struct modules *modules, size_t tried_count)
 {
@@ -354,7 +354,7 @@ static void lost_say(struct cmd_explain_explaining *explaining, const struct sna
     }
 }
 
-/* Of a dump or trace each module that --module names, else the largest alone; of others what there is. */
+/* For a dump or trace explains each module that --module names, else only the largest; for others all there is. */
 static void session_explain(struct cmd_explain_explaining *explaining, const struct snapshot_session *session)
 {
     const char *wanted = explaining->options->module;

@@ -216,7 +216,7 @@ static bool is_whole_scan(const struct snapshot *snapshot)
     return is_whole;
 }
 
-/* Whom failures are told; without --notify nobody. */
+/* Where failures are reported; without --notify nowhere. */
 struct telling {
     struct notify_index *notify;
     const struct rows_wanted *wanted;
@@ -424,7 +424,7 @@ static bool index_paths(const struct options *options, struct rows_wanted *wante
                 log_line("%s: %s", snapshot->roots[at].path, snapshot->roots[at].reason);
         is_good = writer ? write_and_tell(wanted, writer, webhook, options->catalog, &counts)
                          : write_all(options, wanted, NULL, &counts);
-        /* Of a folder the rows tell what could not be read; files that were named are what was asked for. */
+        /* For a folder the rows say what could not be read. Files given as paths have to be readable. */
         bool has_other = writer || counts.unread < counts.rows; /* with a catalog what is as it was is not read again */
         is_good &= counts.unread == 0 || (has_other && !are_files(&options->paths));
         store_free(wanted->store);

@@ -26,7 +26,7 @@ int cmd_mcp(const struct options *options)
                                       .list_resources = mcp_find_list_resources,
                                       .read_resource = mcp_find_read_resource};
     bool is_open = mcp_roots_open(&tools.roots, options->paths.items, options->paths.count);
-    if (is_open && isatty(STDIN_FILENO)) /* whoever typed it sees why nothing happens */
+    if (is_open && isatty(STDIN_FILENO)) /* a user who typed it sees why nothing happens */
         log_line(
             "waiting for messages of the Model Context Protocol on standard input: an AI agent starts this command");
     if (is_open)

@@ -35,7 +35,7 @@
 #include <unistd.h>
 
 enum { MAX_LOG_BYTES = 16 << 20, MAX_LIMIT_MIB = 1 << 30 };
-/* By so much a time that a file system writes may be behind that of the clock. */
+/* The time that a file system writes may be this much behind the clock. */
 enum { CLOCK_GRAIN_NS = 100000000 };
 /* The status of what went wrong before the command ran, as env(1), nohup(1) and timeout(1) have it. */
 enum { STATUS_OURS = 125, STATUS_NOT_RUNNABLE = 126, STATUS_NOT_FOUND = 127 };
@@ -62,7 +62,7 @@ struct run {
 
 /* ---- Before --------------------------------------------------------------------- */
 
-/* Is it a folder that nobody else can write? */
+/* Is it a folder that only its user can write? */
 static bool is_own(const char *path)
 {
     struct stat status;
@@ -70,9 +70,8 @@ static bool is_own(const char *path)
            (status.st_mode & 022) == 0;
 }
 
-/* Others write below /tmp too: each user has a folder of their own there. Its name can be foreseen, so that anybody may
- * have made something else of it: then a new one is taken, whose name cannot. NULL and `io` when there is none;
- * free(). */
+/* Other users write below /tmp too, so each user has an own folder there. Its name is predictable, so another user may
+ * have taken it: then a new folder with a random name is made. NULL and `io` when there is none; free(). */
 static char *own_below_tmp(bool *is_made, struct err *err)
 {
     const char *below = getenv("TMPDIR");
@@ -292,7 +291,7 @@ static void say_where(const struct run *run, const struct run_report *report, si
     free(url);
 }
 
-/* It went on, or what ended it was something else. */
+/* The run goes on, or it ended for another reason. */
 static void say_ended_well(const struct run *run, const struct run_report *report, size_t failure_count)
 {
     if (run->options->is_quiet)
@@ -310,7 +309,7 @@ static size_t programs_keep(struct run *run)
                           : dump_limit_apply(&run->limit);
 }
 
-/* What `watch` saw, or why it saw nothing; `is_told_below`: what was armed is said further down. */
+/* Prints what `watch` saw, or why it saw nothing; `is_told_below`: a later line says what was armed. */
 static void say_watched(const struct run *run, bool is_told_below)
 {
     const struct options *options = run->options;

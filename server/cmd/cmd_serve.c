@@ -164,7 +164,7 @@ static struct index *make_index(const struct options *options)
     return index;
 }
 
-/* The one line that goes to stdout. A token of the person's own file stays there: what is printed ends in logs. */
+/* The one line that goes to stdout. A token from the user's own file is left out, because printed lines end in logs. */
 static void print_url(const struct daemon *daemon)
 {
     const bool has_file = daemon->options->token_file != NULL;
@@ -192,8 +192,7 @@ static bool has_terminal(void)
     return terminal >= 0;
 }
 
-/* SIGHUP: looks at the folders again, and reads the token again; a file of it that is not good any more changes
- * nothing. */
+/* SIGHUP: scans the folders again, and reads the token file again; a file that is no longer valid changes nothing. */
 static void read_again(struct daemon *daemon)
 {
     struct token token;
@@ -229,8 +228,8 @@ static void wait_for_end(struct daemon *daemon, struct httpd *httpd, const sigse
     }
 }
 
-/* What can be answered within some seconds is; all else is told that it will not be, and answers that are there are
- * sent to their end. Then the parts go, last made first. */
+/* Answers what can be answered within some seconds, refuses all other requests, and sends existing answers to their
+ * end. Then the parts are freed, last made first. */
 static int cmd_serve_stop(struct daemon *daemon, struct httpd *httpd, struct jobs *jobs, const sigset_t *ends)
 {
     service_tell("STOPPING=1");
@@ -242,11 +241,11 @@ static int cmd_serve_stop(struct daemon *daemon, struct httpd *httpd, struct job
     notify_stop(daemon->notify);
     if (!httpd_drain(httpd, WORK_DRAIN_MS))
         store_stop(daemon->server.store);
-    httpd_drain(httpd, LAST_DRAIN_MS); /* a text that is not read to its end is told as such */
+    httpd_drain(httpd, LAST_DRAIN_MS); /* a text that is not read to its end is reported as such */
     jobs_cancel(jobs);
     httpd_drain(httpd, DRAIN_MS);
     bool is_idle = jobs_stop(jobs, LAST_DRAIN_MS);
-    httpd_drain(httpd, LAST_DRAIN_MS); /* what came meanwhile on a connection that was open is told so */
+    httpd_drain(httpd, LAST_DRAIN_MS); /* refuses requests that came meanwhile on open connections */
     log_sum_up(true);
     if (!is_idle)
         _exit(COMMANDS_DONE); /* a worker is stuck in a read; nothing is lost */

@@ -100,7 +100,7 @@ static void look_at(struct look *look, const struct snapshot_session *session, c
     body_release(buffers);
 }
 
-/* The allocators of a host of a trace, worst first. True: it was told that the file ends in the middle. */
+/* The allocators of a host of a trace, worst first. True: it was reported that the file ends in the middle. */
 static bool look_at_host(struct look *look, const struct snapshot_session *session, const struct snapshot_host *host)
 {
     struct subject trace = {0};
@@ -135,7 +135,7 @@ static void look_at_memory(struct look *look, const struct snapshot_session *ses
     }
 }
 
-/* They are only listed, so a file that was named is opened: it may be one of which nothing can be told. */
+/* Profiles are only listed. A file given as a path is opened, because it may be unreadable. */
 static void look_at_profile(struct look *look, const struct snapshot_session *session)
 {
     struct subject profile = {0};

@@ -93,7 +93,7 @@ static void read_one(struct question *question, const struct files_place *place,
     question->read_count += !is_base;
 }
 
-/* The last profile of the newest series, which is said; false: there is none. */
+/* Reads the last profile of the newest series and prints which it is; false: there is none. */
 static bool last_profile_read(struct question *question, const struct snapshot *snapshot, const char *path,
                               bool is_base)
 {
@@ -126,7 +126,7 @@ static bool snapshots_read(struct question *question, const struct snapshot *sna
     return is_any;
 }
 
-/* Of a folder, of an archive or of what is in one. */
+/* Reads the profiles of a folder, of an archive, or of a folder in one. */
 static void read_many(struct question *question, const char *path, bool is_base)
 {
     struct index *index = index_new();

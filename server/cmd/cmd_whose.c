@@ -21,7 +21,7 @@ struct cmd_whose_printing {
     struct store *store;
     const struct options *options;
     bool needs_comma;
-    const struct snapshot_session *session; /* whose hosts were told of last; NULL */
+    const struct snapshot_session *session; /* the session whose hosts were printed last; NULL */
     struct buf hosts;                       /* "{…},{…}": of sessions with several */
     struct unread_files unread;
 };
@@ -96,7 +96,7 @@ int cmd_whose(const struct options *options)
     int result = each_snapshot_and_module(&snapshots, options->paths.items[0], options->module, print_module, &printing,
                                           &printing.needs_comma);
     if (result == COMMANDS_DONE && printing.unread.count > 0)
-        result = COMMANDS_UNUSABLE; /* what was told is not of all that is there */
+        result = COMMANDS_UNUSABLE; /* some of the files were not printed */
     if (options->is_json && printing.hosts.length > 0 && !printing.hosts.failed) {
         fputs("],\n\"sessions\":[", stdout);
         output_data(stdout, printing.hosts.data, printing.hosts.length);

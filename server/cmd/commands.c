@@ -42,7 +42,7 @@ const char *commands_nearest(const char *word)
     unsigned least = SLIPS_MAX + 1;
     for (size_t at = 0; at < sizeof(names) / sizeof(names[0]); at++) {
         unsigned slips = commands_slips(word, names[at]);
-        /* Of a short word half would be another word. */
+        /* With half of its letters wrong, a short word would be another word. */
         if (slips < least && slips * 2 < strlen(names[at])) {
             nearest = names[at];
             least = slips;

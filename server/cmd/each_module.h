@@ -15,9 +15,9 @@ struct each_module_place {
 void each_module_place_open(struct each_module_place *place, const char *path);
 void each_module_place_close(struct each_module_place *place);
 
-/* Calls back for each module at the place that `wanted` names (modules_is_named), by session
- * and largest first. True from `visit`: there was something to show. Returns the exit status (commands.h); what could
- * not be read is in `unread`. */
+/* Calls back for each module at the place that the name `wanted` selects (modules_is_named), by session and largest
+ * first. `visit` returns true if it showed something. Returns the exit status (commands.h); modules that could not be
+ * read are in `unread`. */
 typedef bool each_module_visit(void *context, const struct snapshot_session *session,
                                const struct modules_entry *entry);
 int each_module_at(struct store *store, const struct each_module_place *place, const char *wanted,
@@ -26,6 +26,6 @@ int each_module_at(struct store *store, const struct each_module_place *place, c
 int each_module(struct store *store, const char *path, const char *wanted, each_module_visit *visit, void *context,
                 struct unread_files *unread);
 
-/* What a view says of it; NULL and the reason in `err`. The caller releases it. */
+/* The answer of one view of the module; NULL and the reason in `err`. The caller releases it. */
 struct body *each_module_ask(struct store *store, const struct modules_entry *entry,
                              const struct analysis_question *question, struct err *err);

@@ -20,8 +20,8 @@ struct analysis_subject *explain_read_file(const struct files_place *place, stru
  * `answers`: of each failure the verdict as text. */
 void explain_text(const char *name, const struct oom_report *report, const struct buf *answers);
 
-/* Prints the JSON of all failures, and frees it. False when there was no memory for all of it. */
+/* Prints the JSON of all failures and frees it. False when there was not enough memory for it. */
 bool explain_print_json(struct buf *all);
 
-/* Tells on standard error what was looked for, where nothing of it was found. */
+/* Says on standard error what was searched for, when nothing was found. */
 void explain_looked_for(void);

@@ -20,7 +20,7 @@ struct explain_patch {
 bool explain_patch_open(struct explain_patch *patch, const struct options *options);
 /* NULL without --source-root. */
 const struct patch_sources *explain_patch_sources(const struct explain_patch *patch);
-/* Of all answers, as --json has them: prints the diff that was asked for to standard output, unless `is_json`, and on
- * standard error what it is, or why there is none. False: there is none. */
+/* `answers`: all answers, as --json has them. Prints the requested diff to standard output, unless `is_json`, and
+ * describes it on standard error, or says there why it has none. False: there is none. */
 bool explain_patch_print(const struct options *options, const struct buf *answers);
 void explain_patch_free(struct explain_patch *patch);

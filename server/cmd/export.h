@@ -18,7 +18,7 @@ struct export_module {
     const struct snapshot_session *session;
     const struct modules_entry *entry;
     char modified_at[EXPORT_TIME_SIZE]; /* of its file: "2026-11-23T10:02:00Z"; empty: not known */
-    struct unread_files *unread;        /* gets a module of which nothing can be written */
+    struct unread_files *unread;        /* gets the modules that could not be exported */
     bool is_first;
 };
 

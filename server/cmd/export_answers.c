@@ -132,7 +132,7 @@ static void begin_html(struct buf *out)
     begin_json(out);
 }
 
-/* No text of a file can end the element that it stands in. Takes `json` over. */
+/* Escapes "<", so that no text of a file can end the surrounding element. Takes `json` over. */
 static void json_add(struct buf *out, struct buf *json)
 {
     for (size_t at = 0; at < json->length; at++) {

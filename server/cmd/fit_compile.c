@@ -30,8 +30,8 @@ static void fit_compile_tell(void *context, const struct compile_progress *progr
 
 static bool is_of_gpu(const struct analysis_device *device) { return strcmp(device->platform, "gpu") == 0; }
 
-/* The chips that are told to the compiler: the dump's own configuration of that GPU, else one of the table; of TPUs a
- * slice that has a chip for each part of the program. False: none is known. */
+/* The chips to pass to the compiler: the dump's own configuration of that GPU, else one of the table; for TPUs a slice
+ * with a chip for each part of the program. False: none is known. */
 static bool chips_take(const struct analysis_device *device, const struct dump_beside *beside, int64_t part_count,
                        struct buf *target, char **topology)
 {

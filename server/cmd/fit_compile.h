@@ -10,7 +10,7 @@ struct fit_compile {
     bool is_answered;     /* total_bytes is known */
     int64_t total_bytes;  /* arguments + outputs − aliased + temporaries; −1 */
     int64_t took_ms;      /* of the compile; 0: there was none */
-    char *sentence;       /* what came of it, or why there was none */
+    char *sentence;       /* the result, or why there was none */
     const char *compiler; /* "libtpu", "CUDA plug-in"; NULL: no compile; static storage */
     char *version;        /* of the compiler; NULL: not known */
 };

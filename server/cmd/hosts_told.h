@@ -10,7 +10,7 @@
 
 struct cJSON;
 
-/* Of one session; found when it is first written or printed. hosts_told_free. */
+/* The hosts of one session; found when it is first written or printed. hosts_told_free. */
 struct hosts_told {
     struct store *store;
     const struct snapshot_session *session;

@@ -47,8 +47,8 @@ static bool object_rows_take(void *context, const struct rows_file *file)
     return true;
 }
 
-/* Has a folder rows of a file of that name, of its own? Other files of a dump are read beside its modules, of which
- * the last stage counts; what XProf caches, beside traces. */
+/* Does a file with that name get rows of its own in a folder? Other files of a dump are read beside its modules, and of
+ * those only the last stage counts; XProf's caches are read beside traces. */
 static bool is_taken(const char *name)
 {
     enum names_kind kind = names_kind_of(name);
@@ -71,7 +71,7 @@ static bool is_as_named(const char *name, const struct snapshot *snapshot)
     }
 }
 
-/* A file of which nothing is known yet. */
+/* Is there a file that cannot be read now, so that nothing is known about it yet? */
 static bool has_transient(const struct snapshot *snapshot)
 {
     bool has = false;

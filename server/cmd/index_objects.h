@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Objects that the lines of `in` name (object_lines.h), below the options' paths: their rows are taken by
- * wanted->take. Lines that are none, and objects that cannot be read now, are named in the log. False: there were some,
- * or what was taken could not be. */
+/* Reads the objects that the lines of `in` name (object_lines.h), below the options' paths, and gives their rows to
+ * wanted->take. Logs lines that are no object and objects that cannot be read now. False: there were some of these, or
+ * wanted->take failed. */
 bool index_objects(const struct options *options, const struct rows_wanted *wanted, FILE *in);

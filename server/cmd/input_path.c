@@ -57,8 +57,8 @@ const char *input_path_address(const struct options *options, size_t at)
     return options->baseline && remote_address_is(options->baseline) && at == 0 ? options->baseline : NULL;
 }
 
-/* An address is shown in messages, and what stands before its "@" is a secret. The environment's are looked at only by
- * who uses them. */
+/* Messages show addresses, and the part before "@" is a secret. The environment's addresses matter only if they are
+ * used. */
 static bool has_user(const struct options *options)
 {
     static const char *const VARIABLES[] = {"AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL_STS",

@@ -6,16 +6,16 @@
 #include "base/err.h"
 #include "server/cmd/options.h"
 
-/* Of the options' paths, folders and baselines those that are addresses, one after the other; NULL behind the last.
- * `at`: 0, 1, … Of `run`, whose paths are a command, there are none. */
+/* Lists the addresses among the options' paths, folders and baselines, one for each `at`: 0, 1, …; NULL after the last.
+ * For `run`, whose paths are a command, there are none. */
 const char *input_path_address(const struct options *options, size_t at);
 /* Paths and addresses in other spellings (remote_address_respell) are spelled as here; what that takes is the options'.
  */
 void input_path_respell(struct options *options);
 /* The same for folders that get files, as of `run` and `capture`, whose paths are none. */
 void input_path_respell_folders(struct options *options);
-/* Before the sandbox and any thread: where there is an address, what reads them is made ready. False, and why is said
- * in the log. */
+/* Prepares reading from servers if there is an address. Call it before the sandbox and any thread. False, with the
+ * reason in the log. */
 bool input_path_set_up(const struct options *options);
 
 /* May files be written there: it is a folder of this machine, whether or not it is there. False with `err`

@@ -60,7 +60,7 @@ static bool is_allowed(const struct mcp_roots *roots, const char *path)
     return is;
 }
 
-/* Does what is there of `path` lead below a root? A link that leads nowhere does not. */
+/* Does the existing part of `path` lead below a root? A link that leads nowhere does not. */
 static bool begins_inside(const struct mcp_roots *roots, const char *path)
 {
     char *part = memory_text(path), *slash, *real;
@@ -73,7 +73,7 @@ static bool begins_inside(const struct mcp_roots *roots, const char *path)
     return is;
 }
 
-/* Of a path where nothing is. For other paths do not reveal whether they exist. */
+/* For a path that does not exist. Answers for paths outside of the roots must not reveal whether they exist. */
 static bool is_named_inside(const struct mcp_roots *roots, const char *path)
 {
     bool is = path[0] != '/' || begins_inside(roots, path);

@@ -303,7 +303,7 @@ static char *take_argument(struct mcp_tools_call *call, const struct tool_argume
     return NULL;
 }
 
-/* What every tool takes. *is_one: it is one of these. */
+/* Reads the parameters that every tool takes. *is_one: the name is one of them. */
 static char *take_shared(struct mcp_tools_call *call, const cJSON *value, struct mcp_task *task, bool *is_one)
 {
     size_t *number = strcmp(value->string, "more") == 0          ? &task->from_bytes

@@ -6,5 +6,6 @@
 #include "server/cmd/options.h"
 #include "server/fleet/notify/webhook.h"
 
-/* Before the sandbox and any thread. *webhook is NULL where none is wanted. False, and why is said in the log. */
+/* Call before the sandbox and any thread. *webhook is NULL if the options name no webhook. False, with the reason in
+ * the log. */
 bool notify_option_open(const struct options *options, struct webhook **webhook);

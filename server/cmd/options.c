@@ -54,7 +54,7 @@ static const struct {
 #include "server/cmd/commands.def"
 #undef COMMAND
 };
-enum { OPTIONS_LEFT_COLUMNS = 24 }; /* of what stands left of a help text */
+enum { OPTIONS_LEFT_COLUMNS = 24 }; /* left of the help texts */
 enum { COMMAND_COUNT = sizeof(COMMANDS) / sizeof(COMMANDS[0]) };
 
 static void list_add(struct options_list *list, const char *item)

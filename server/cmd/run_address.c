@@ -75,7 +75,7 @@ static bool is_of(const struct snapshot_session *session, const char *name)
     return strncmp(path, name, length) == 0 && path[length] == '/';
 }
 
-/* What a run's page is of, the best last; 0: what stands on the first page. */
+/* The rank of a session as a run's page, the best last; 0: it is shown only on the first page. */
 static int page_rank(enum snapshot_kind kind)
 {
     static const enum snapshot_kind ranks[] = {SNAPSHOT_PROFILES, SNAPSHOT_TEXT, SNAPSHOT_TRACE, SNAPSHOT_DUMP};
@@ -85,8 +85,8 @@ static int page_rank(enum snapshot_kind kind)
     return 0;
 }
 
-/* The id that a daemon gives it which serves `all` as its first folder: of its dump, else of its snapshots, else of its
- * device profiles where no text tells of a failure; NULL: it has none, and stands on the first page. */
+/* The id of the run in a daemon that serves `all` as its first folder: that of its dump, else of its snapshots, else of
+ * its device profiles if no text has a failure. NULL: it has none, and is shown on the first page. */
 static char *session_id(const char *all, const char *name)
 {
     struct index *index = index_new();

@@ -39,7 +39,7 @@ static bool check_paths(const struct options_list *paths, const char *option, bo
     return true;
 }
 
-/* "." or ".." among the names of a path: whoever asks takes them out first, and so never asks for it. */
+/* Has the path "." or ".." among its names? Browsers remove them first, so no request would match. */
 static bool has_dots(const char *path)
 {
     bool has = false;
@@ -58,8 +58,8 @@ static bool is_path_prefix(const char *text)
            !has_dots(text);
 }
 
-/* They go into a header as they are. Each is an origin: a lone * in a list would let every site in, whatever stands
- * beside it. */
+/* The list goes into a header as it is. Each item is an origin: a lone * in a list would let every site in, despite the
+ * other items. */
 static bool is_origin_list(const char *text)
 {
     static const char GOOD[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.:/*,[]";

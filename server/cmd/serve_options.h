@@ -4,6 +4,6 @@
 
 #include "server/cmd/options.h"
 
-/* False with one line of at most `reason_size` bytes in `reason`: an option that cannot be used, options that exclude
- * each other, or a file or folder that is not there. What may come to be readable later is said in the log alone. */
+/* False with one line of at most `reason_size` bytes in `reason`: an option cannot be used, options exclude each other,
+ * or a file or folder does not exist. A path that may become readable later only gets a line in the log. */
 bool serve_options_check(const struct options *options, char *reason, size_t reason_size);

@@ -16,7 +16,7 @@ static const char *const COLUMNS[] = {
     "padding_bytes",   "fragmentation_bytes", "buffer_count",        "live_at_peak_count",
 };
 enum { MEMORY_COLUMN_COUNT = 8, COLUMN_COUNT = sizeof(COLUMNS) / sizeof(COLUMNS[0]) };
-/* Of allocators, in rows without a module; rows of modules leave them empty. */
+/* Columns for allocators, in rows without a module; rows of modules leave them empty. */
 static const char MEMORY_COLUMNS[] = "memory,host,memory_peak_bytes,memory_peak_time_ps,memory_capacity_bytes,"
                                      "memory_lifetime_peak_bytes,allocation_count,deallocation_count";
 

@@ -130,7 +130,7 @@ static void write_buffers(const cJSON *buffers)
     }
 }
 
-/* Of a program that no plan was made for: what the core says of its arrays. */
+/* For a program without a plan: what the core says about its arrays. */
 static void write_arrays(const cJSON *arrays)
 {
     const cJSON *sentence = cJSON_GetObjectItemCaseSensitive(arrays, "sentence");

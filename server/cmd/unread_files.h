@@ -26,7 +26,7 @@ void unread_files_add_of(struct unread_files *files, const struct modules *modul
 
 /* What was lost of a trace that could be read in part: of one that ends in the middle, where. False: nothing. */
 bool unread_files_lost(const struct modules_file *file, struct err *err);
-/* A module of which a view could not be made: the reason begins with its name. */
+/* Adds a module for which a view could not be made: the reason begins with its name. */
 void unread_files_add_module(struct unread_files *files, const struct modules_entry *entry, const struct err *err);
 
 /* A member of the JSON object: "not_read": [{file, code, reason, offset_bytes}]. */

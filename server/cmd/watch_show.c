@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOOK_MIN_MS = 200 }; /* of a terminal nobody reads more than five lines a second */
+enum { LOOK_MIN_MS = 200 }; /* a terminal needs at most five lines a second */
 enum { SAY_MS = 60000, MS_PER_S = 1000, NS_PER_MS = 1000000, GROWING_SAID_MAX = 3 };
 enum { LEAST_STEP_BYTES = 16 << 20 }; /* of a peak, where the size of the device is not known */
 /* Times what a look took: a fiftieth of one core at most, as for each process that is watched. */
@@ -30,7 +30,7 @@ struct watch_show {
     pthread_cond_t condition;
     bool is_over;
     bool is_terminal;
-    /* Of the lines that were said where there is no terminal. */
+    /* What the last lines said, if there is no terminal. */
     int64_t said_ms, said_peak_bytes; /* 0: none */
     bool is_growth_said;
 };
@@ -42,7 +42,7 @@ int64_t watch_show_every_ms(const char *every)
     return end != every && *end == '\0' && seconds >= 0.01 && seconds <= 3600 ? (int64_t)(seconds * MS_PER_S) : 0;
 }
 
-/* NULL: nothing is told, or it cannot be read now. */
+/* NULL: nothing is recorded, or it cannot be read now. */
 static struct analysis_live *live_of(const char *folder)
 {
     struct live_files files;

@@ -19,6 +19,6 @@ struct watch_show *watch_show_new(const char *run_folder, struct tee *tee, int64
 /* The line is gone then. */
 void watch_show_free(struct watch_show *show);
 
-/* Of a run that has ended: the peak, when that was, and what grew. False, and nothing is said: no process told
- * anything. `began_ns`: of the run, Unix time. */
+/* Prints, for a run that has ended, the peak, its time and what grew. `began_ns`: start of the run, Unix time. False,
+ * and prints nothing, if no process reported anything. */
 bool watch_show_say_end(const char *run_folder, int64_t began_ns);

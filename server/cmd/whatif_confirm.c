@@ -19,10 +19,10 @@ struct whatif_confirm_asking {
     const struct modules_entry *entry;
     struct buf *out;
     struct json json;
-    enum confirm_stage stage; /* what was told last */
+    enum confirm_stage stage; /* the stage that was printed last */
     enum compile_stage step;
     int64_t told_ms;
-    struct confirm_result first; /* of those that were asked, the first whose unchanged program compiled */
+    struct confirm_result first; /* of the requested sets, the first whose unchanged program compiled */
     bool has_first;
     size_t set_count; /* those that were asked */
 };
@@ -119,7 +119,7 @@ static void set_print(struct whatif_confirm_asking *asking, const char *const *c
     analysis_confirmation_text(confirmation, asking->out);
 }
 
-/* Of each set a folder of its own, "DIR/set-2"; NULL without --keep. free() */
+/* The folder of one set, "DIR/set-2"; NULL without --keep. free() */
 static char *set_folder(const struct whatif_confirm_asking *asking)
 {
     const char *all = asking->options->plan_folder;

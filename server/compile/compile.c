@@ -154,7 +154,7 @@ static void say_done(struct compile_result *result, const char *topology)
     compile_say(result, COMPILE_DONE, &sentence);
 }
 
-/* ---- What came of it ------------------------------------------------------------- */
+/* The result */
 
 static void set_figures(struct compile_result *result, const struct confirmed_figures *figures, bool is_of_compiler)
 {
@@ -175,7 +175,7 @@ static void take_dump(struct compile_result *result, const char *dump, struct er
         set_figures(result, &figures, false);
 }
 
-/* Of the CUDA plug-in libraries of other packages are missing as well: JAX loads them first. */
+/* For the CUDA plug-in, libraries of other packages are missing as well, because JAX loads them first. */
 static void say_no_load(struct compile_result *result, struct str text)
 {
     struct buf sentence = BUF_INIT;
@@ -314,8 +314,8 @@ static uint64_t default_limit_bytes(void)
     return half > MIN_LIMIT_BYTES ? half : MIN_LIMIT_BYTES;
 }
 
-/* Where the dump is, absolute. In `folder` it has one name, so that no other path is told to the child: this process
- * and that one work in different folders, and a flag ends at a space. NULL with `io` or `conflict`. */
+/* Where the dump is, absolute. In `folder` it has one fixed name, so that the child needs no other path: this process
+ * and the child work in different folders, and a flag ends at a space. NULL with `io` or `conflict`. */
 static char *dump_make(const struct compile_request *request, const char *folder, struct err *err)
 {
     char *inside = memory_format("%s/" COMPILE_CHILD_DUMP, folder), *dump = NULL;
@@ -327,7 +327,7 @@ static char *dump_make(const struct compile_request *request, const char *folder
     return dump;
 }
 
-/* What the child is told of the chips: as it is, of GPUs "1x1x8", which are slices, hosts and GPUs of a host. */
+/* The chips as the child gets them: unchanged, or for GPUs "1x1x8", which are slices, hosts and GPUs of a host. */
 static char *chips_of(const struct compile_request *request, const struct compile_input *input)
 {
     int64_t partition_count = request->partition_count > 0 ? request->partition_count : input->partition_count;

@@ -51,8 +51,8 @@ struct compile_request {
     /* The text of a *.gpu_target_config.pbtxt: the program is compiled for that GPU, of as many as it is split over.
      * Empty: for a TPU. */
     struct str target;
-    const char *topology; /* "v5e:2x2"; NULL: "no chip is told". Of a GPU its name for a person, "NVIDIA H200" */
-    const char *plugin;   /* --libtpu, of a GPU --pjrt-plugin; NULL: as plugin.h searches */
+    const char *topology; /* "v5e:2x2"; NULL: "no chip is told". For a GPU its readable name, "NVIDIA H200" */
+    const char *plugin;   /* --libtpu, for a GPU --pjrt-plugin; NULL: as plugin.h searches */
     int64_t limit_ms;     /* 0: COMPILE_LIMIT_MS */
     uint64_t limit_bytes; /* resident memory; 0: half of what this process may have */
     bool with_code;       /* let it finish, and ask it for its own count */

@@ -182,7 +182,7 @@ static void compile_once(int socket, const struct message *asked, int file, cons
 
 /* ---- the process that starts them ------------------------------------------------------------- */
 
-/* libtpu, else the plug-in for CUDA; why there is none is told of libtpu. */
+/* Finds libtpu, else the plug-in for CUDA; if there is neither, the reason is that for libtpu. */
 static void compile_apart_find_one(int socket, const struct compile_apart_named *named, struct plugin *found)
 {
     struct plugin cuda = {.kind = PLUGIN_CUDA};

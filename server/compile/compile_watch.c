@@ -16,7 +16,8 @@
 extern char **environ;
 
 enum { LOOK_MS = 20, PROGRESS_MS = 100, PART_BYTES = 1 << 16 };
-/* Of what it prints so much is kept, half from the beginning; more than the maximum is no compiler's. */
+/* How much of the compiler's output is kept, half of that from the beginning; no compiler prints more than the
+ * maximum. */
 enum { KEPT_OUTPUT_BYTES = 1 << 16, MAX_OUTPUT_BYTES = 64 << 20 };
 
 struct watching {

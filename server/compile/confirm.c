@@ -42,7 +42,7 @@ static bool is_stopped(const struct work *work)
     return work->request->is_cancelled && atomic_load(work->request->is_cancelled);
 }
 
-/* Between two steps, of which reading and changing end by themselves. */
+/* Checked between two steps; reading and changing end by themselves. */
 static bool goes_on(const struct work *work)
 {
     if (!is_stopped(work))
@@ -151,7 +151,7 @@ char *confirm_slice(const char *topology, int64_t partition_count)
     const char *sizes = topology ? strchr(topology, ':') : NULL;
     for (const char *at = sizes; at && *at; at += strcspn(at + 1, "x") + 1)
         if (__builtin_mul_overflow(count, strtoll(at + 1, NULL, 10), &count))
-            return NULL; /* no topology: whoever compiles for it says so */
+            return NULL; /* no topology: compiling for it reports the fault */
     for (size_t at = 0; sizes && count < partition_count && at < sizeof(slices) / sizeof(slices[0]); at++)
         if (slices[at].count >= partition_count && strlen(slices[at].chip) == (size_t)(sizes - topology) &&
             strncmp(slices[at].chip, topology, (size_t)(sizes - topology)) == 0)

@@ -37,7 +37,7 @@ static char *stage_path(const char *folder, const char *stem, const char *stage)
     return NULL;
 }
 
-/* The first of that program for a GPU: its architecture stands in the name. NULL: none. */
+/* The first dump of that program for a GPU: its architecture is in the name. NULL: none. */
 static char *gpu_path(const char *folder, const char *stem)
 {
     DIR *open = opendir(folder);

@@ -13,8 +13,8 @@
 
 #include <stdbool.h>
 
-/* The path of the module with its buffer assignment, which the caller frees; NULL: not there yet. Of several programs
- * the first, which is the one that was asked for. `is_final`: it is whole and fits. */
+/* The path of the module with its buffer assignment, which the caller frees; NULL: not there yet. If there are several
+ * programs, it is the first, which is the requested one. `is_final`: it is whole and fits. */
 char *dump_find(const char *folder, bool *is_final);
 
 /* What the program there takes of memory space 0, as the compiler counts it, and the most that is live at once.

@@ -72,7 +72,7 @@ static char *ask_python(const char *program)
     }
     bool is_answer = process_end(&process) == 0;
     answer[length] = '\0';
-    /* The last line: what else an import prints stands before it. */
+    /* The answer is the last line: an import may print other lines before it. */
     while (length > 0 && answer[length - 1] == '\n')
         answer[--length] = '\0';
     const char *line = strrchr(answer, '\n');

@@ -65,8 +65,8 @@ static bool path_cut(char path[BENEATH_PATH_BYTES])
     return has_any;
 }
 
-/* One component of what is left, behind those that were walked: 1 when it is one, 0 for a link, whose target is then
- * left instead of it, -1 and errno. */
+/* Walks one component of the remaining path. 1: it is a plain component, and is appended to `real`. 0: it is a link,
+ * and its target replaces it in the remaining path. -1 and errno. */
 static int component_walk(int folder, const char *name, char real[BENEATH_PATH_BYTES], char left[BENEATH_PATH_BYTES],
                           int *link_count)
 {

@@ -18,8 +18,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* The window grows while reads follow each other and starts small after a jump,
- * so that a walk over the headers of a large trace touches little of it. */
+/* The window grows while reads follow each other and starts small after a jump, so that a walk over the headers of a
+ * large trace reads only small parts. */
 enum { FIRST_WINDOW_BYTES = 16 * 1024, WINDOW_BYTES = 256 * 1024 };
 /* Who asks for as much at once has a window too: nothing is copied twice. */
 enum { DIRECT_BYTES = 32 * 1024 };
@@ -36,7 +36,7 @@ struct file {
     char *window;
     uint64_t window_at;
     size_t window_length, next_window_bytes;
-    atomic_uint_fast64_t *counter; /* of what is read; NULL: nobody counts */
+    atomic_uint_fast64_t *counter; /* counts the bytes read; NULL: they are not counted */
 };
 
 struct files_identity files_identity_of(const struct stat *status)
@@ -106,7 +106,7 @@ static void count_read(const struct file *file, size_t size)
         atomic_fetch_add_explicit(file->counter, size, memory_order_relaxed);
 }
 
-/* What was wrong has been told by remote_read. */
+/* remote_read has reported the fault. */
 static int64_t read_remote(const struct file *file, uint64_t offset, char *into, size_t size)
 {
     struct err err = ERR_INIT;
@@ -116,8 +116,8 @@ static int64_t read_remote(const struct file *file, uint64_t offset, char *into,
     return (int64_t)size;
 }
 
-/* Reads exactly up to `size` bytes; -1 on an error, when the file has become shorter, or when nobody waits any more
- * for what the thread does: whoever made something of that throws it away (cache.c). */
+/* Reads exactly up to `size` bytes; -1 on an error, when the file has become shorter, or when no one waits for the
+ * thread's work any more: then its result is thrown away (cache.c). */
 static int64_t read_fully(const struct file *file, uint64_t offset, char *into, size_t size)
 {
     size_t done = 0;
@@ -220,8 +220,8 @@ bool files_real_path(const struct files_place *place, char path[BENEATH_PATH_BYT
     return is_there;
 }
 
-/* Only plain files: opening a pipe or a device could wait for ever, and whoever writes to the pipe would notice.
- * So it is looked at first, where it is no link by its name; between the looks it may become another. */
+/* Opens only plain files: opening a pipe or a device could wait for ever, and the writer of the pipe would notice. So
+ * the file is examined first, unless its name is a link; it may change between the two steps. */
 static int open_plain(const struct files_place *place, int folder, struct stat *status)
 {
     if (folder < 0 || fstatat(folder, place->path, status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status->st_mode)) {

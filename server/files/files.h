@@ -20,19 +20,19 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/* What tells two states of a file apart. Of one on a server `device` and `inode` are a hash of its address and ETag,
- * the same on every machine. */
+/* What tells two states of a file apart. For a file on a server, `device` and `inode` are a hash of its address and
+ * ETag, the same on every machine. */
 struct files_identity {
     uint64_t device, inode, size_bytes;
     int64_t modified_at_ns; /* Unix time; 0: not known */
-    int64_t status_at_ns;   /* of the last change of any kind, which nobody can set back */
+    int64_t status_at_ns;   /* of the last change of any kind; no program can set it back */
 };
 
 struct files_identity files_identity_of(const struct stat *status);
 struct files_identity files_identity_remote(const struct remote_identity *remote);
-/* All of it as one number, with what came before. */
+/* The whole identity as one number, combined with `seed`. */
 uint64_t files_identity_hash(const struct files_identity *identity, uint64_t seed);
-/* Of a member of an archive: changes with the archive. */
+/* The identity of a member of an archive: it changes with the archive. */
 struct files_identity files_identity_member(const struct files_identity *archive, const struct member *member);
 bool files_identity_equal(const struct files_identity *a, const struct files_identity *b);
 /* As the key of a cache; free(). */
@@ -41,7 +41,7 @@ char *files_identity_text(const struct files_identity *identity);
 /* A file that lies in an archive. Its bytes are those of the archive, read as analysis_members.h says. */
 struct files_member {
     struct member at;
-    size_t archive_path_bytes;              /* so much of the place's path is the archive's; 0: it is the root */
+    size_t archive_path_bytes; /* length of the archive's path, with which the place's path begins; 0: the root */
     struct files_identity archive_identity; /* of an archive in memory; else it is asked for */
 };
 
@@ -72,7 +72,8 @@ void files_close(struct file *file);
  * reads past it. Reads of 256 KiB and more go straight to their destination. */
 const struct source *files_source(const struct file *file);
 const struct files_identity *files_identity(const struct file *file);
-/* Of a packed one: somebody holds it inflated (source.unpacked) for as long as that stays set; NULL: nobody now. */
+/* For a packed file: sets the inflated bytes, held by another owner (source.unpacked) for as long as they stay set;
+ * NULL: no one holds them now. */
 void files_set_unpacked(struct file *file, const struct source *unpacked);
 
 /* The end of a source, from `from` on, which cannot be read any further once `is_stopping`. */
@@ -91,7 +92,8 @@ bool files_is_gzip(struct file *file);
 /* Gzip or zip. */
 bool files_is_packed(struct file *file);
 
-/* What is read of it from now on is added to `counter`, by any thread; NULL: to none. Not of joined ones. */
+/* Adds all bytes read of the file from now on, by any thread, to `counter`; NULL: stops counting. Not for joined
+ * files. */
 void files_count_into(struct file *file, atomic_uint_fast64_t *counter);
 
 /* What this process has read from disk and from servers by this module, of all files; any thread. */
@@ -101,7 +103,7 @@ uint64_t files_bytes_read(void);
  * not what its checksum says. */
 bool files_unchanged(const struct file *file, struct err *err);
 
-/* The same for a log, which may get longer meanwhile: what it held when it was opened still stands there. */
+/* The same check for a log, which may have grown meanwhile: the bytes it had when it was opened must be unchanged. */
 bool files_only_grew(const struct file *file, struct err *err);
 
 /* Is there nothing of that name on disk, or nothing that the process may look at (in the sandbox that looks the

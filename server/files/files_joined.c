@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file and the frame in front of it; the last one has a frame alone. */
+/* A file and the frame in front of it; the last piece has only a frame. */
 struct piece {
     char *frame;
     size_t frame_length;

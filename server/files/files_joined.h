@@ -13,7 +13,7 @@ void files_joined_close(struct files_joined *joined);
 /* As the functions of a source: `context` is the files_joined. */
 int64_t files_joined_read(void *context, uint64_t offset, void *into, size_t size);
 int64_t files_joined_read_apart(void *context, uint64_t offset, void *into, size_t size);
-/* Of all of them together. */
+/* The identity of all files together. */
 struct files_identity files_joined_identity(const struct files_joined *joined);
 /* Are all still the same bytes? False sets `changed`. */
 bool files_joined_unchanged(const struct files_joined *joined, struct err *err);

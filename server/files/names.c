@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of `name` without `ending`, or 0 when it does not end so or is nothing else. */
+/* Length of `name` without `ending`, or 0 if it does not end so or has only the ending. */
 static size_t without(const char *name, size_t length, const char *ending)
 {
     size_t ending_length = strlen(ending);

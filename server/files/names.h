@@ -65,7 +65,7 @@ const char *names_word(const char *name);
 
 bool names_is_gzip(const char *name);
 
-/* NAME.prof and the like: whoever wrote it meant it to be a profile. */
+/* NAME.prof and the like: the name says that the file is meant to be a profile. */
 bool names_claims_profile(const char *name);
 /* The same, or NAME.pickle and the like: meant to be a snapshot. */
 bool names_claims_kind(const char *name);

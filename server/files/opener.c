@@ -30,7 +30,7 @@ struct work {
     const char *socket_path;
 };
 
-/* Of the process that asks. */
+/* For the process that asks. */
 static int asking = -1;
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 

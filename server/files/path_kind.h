@@ -8,7 +8,7 @@
 enum path_kind {
     PATH_KIND_NONE,
     PATH_KIND_FILE,
-    PATH_KIND_MEMBER, /* it goes on inside a file, as "run.zip/rank0.pickle" does: the scanner tells what is there */
+    PATH_KIND_MEMBER, /* it goes on inside a file, as "run.zip/rank0.pickle" does: the scanner says whether it exists */
     PATH_KIND_FOLDER,
     PATH_KIND_STREAM,
 };

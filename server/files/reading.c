@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-/* Before so much of a file and of time, a pace is chance. */
+/* A pace that was measured over less of a file and less time than this is chance. */
 enum { LEAST_SHARE = 50, LEAST_MS = 500 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

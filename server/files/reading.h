@@ -24,5 +24,5 @@ struct reading_so_far {
     int64_t left_ms; /* until all is read, at the pace so far; -1: not known */
 };
 
-/* False: nobody reads it now. */
+/* False: no one reads it now. */
 bool reading_find(const struct files_identity *of, struct reading_so_far *so_far);

@@ -19,7 +19,7 @@ const char *source_files_find(const char *root, const char *file, source_files_v
 {
     for (const char *rest = file; rest; rest = strchr(rest, '/')) {
         rest += *rest == '/';
-        char real[BENEATH_PATH_BYTES]; /* a link may bear the name of a source, and lead to a key */
+        char real[BENEATH_PATH_BYTES]; /* a link may have the name of a source, and lead to a key */
         const struct files_place named = {.root = root, .path = rest}, place = {.root = root, .path = real};
         if (*rest && !is_hidden(rest) && files_real_path(&named, real) && !is_hidden(real) &&
             source_files_is_name(real) && take(context, &place))

@@ -39,7 +39,7 @@ void webhook_ports(const char *url, void (*port)(void *context, uint16_t number)
 
 /* ---- notify/notice_form.h ---- */
 
-/* Of the default alone: that there is no --notify is said of its address. */
+/* Only the default form: the address of --notify reports that there is no --notify. */
 bool notice_form_read(const char *name, enum notice_form *form)
 {
     (void)name;

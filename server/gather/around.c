@@ -22,8 +22,8 @@ static bool is_program_name(const char *name)
     return found != NULL && (strcmp(found, ".hlo.pb") == 0 || strcmp(found, ".hlo") == 0);
 }
 
-/* Does the folder hold a program? One that cannot be read to its end may: whoever lists it says why. `inner`, if not
- * NULL, is called for each folder in it. */
+/* Does the folder hold a program? One that cannot be read to its end may: the code that lists it reports why. `inner`,
+ * if not NULL, is called for each folder in it. */
 static bool around_look(const char *folder, void (*inner)(void *context, const char *path), void *context)
 {
     bool has_program = false;
@@ -66,7 +66,7 @@ static void program_note(void *context, const char *path)
     around->holds_dump |= !strchr(name, '/') && is_program_name(name);
 }
 
-/* Of a log at an address what lies beside and below it, unless that is all of a bucket. */
+/* For a log at an address: adds what lies beside and below it, unless that is a whole bucket. */
 static void address_add(struct around *around, const char *path)
 {
     struct remote_address address;
@@ -115,8 +115,8 @@ static void folder_add(struct around *around, const char *path)
     free(real);
 }
 
-/* All of the archive: what lies beside the log says more of its failure. By itself it is found in an archive that is
- * read as its only file, and else why it is not there is said. */
+/* Adds the whole archive: files beside the log explain its failure further. The log itself is found in an archive that
+ * is read as its only file; otherwise the reason is reported. */
 static void member_log_add(struct around *around, const char *path)
 {
     char *archive = archive_path_split(path, &around->inside);

@@ -20,7 +20,8 @@ bool around_is_log_name(const char *name)
            has_ending(name, ".txt.gz");
 }
 
-/* Does its name say that it is a trace, a program or a profile? What such a file lacks is said of that. */
+/* Does its name say that it is a trace, a program or a profile? Faults of such a file are reported as faults of that
+ * kind. */
 static bool is_named_otherwise(const char *path)
 {
     enum names_kind kind = names_kind_of(path_kind_name(path));

@@ -10,7 +10,7 @@
 
 enum { MAX_BYTES = 1 << 22 };
 
-/* Where a chip stands, the best first. */
+/* Files that name the chip, the best first. */
 static const char GPU_TARGET[] = ".gpu_target_config.pbtxt";
 static const char *const CHIP_FILES[] = {".target_arguments.pb", "/topology.pb", ".target_arguments.txt",
                                          "/topology.textproto", GPU_TARGET};
@@ -101,7 +101,7 @@ static bool chip_on_disk(const struct files_place *place, struct analysis_chip *
     return is_told;
 }
 
-/* Of a GPU of which the table has no row, its own figures are enough for a compiler. */
+/* For a GPU without a row in the table, its own figures are enough for a compiler. */
 static void target_read(const struct files_place *place, size_t stem, struct dump_beside *beside)
 {
     struct analysis_chip chip = {.memory_bytes = 0};

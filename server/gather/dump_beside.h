@@ -19,8 +19,8 @@ struct dump_beside {
     struct buf options;               /* a CompileOptionsProto; empty: none there */
 };
 
-/* Of the module at `place`, on disk or in memory (then there is nothing beside it). Files that are not there, or that
- * cannot be read, say nothing. dump_beside_free afterwards. */
+/* Reads the files beside the module at `place`; a module in memory has none. Files that do not exist or cannot be read
+ * leave their members empty. dump_beside_free afterwards. */
 void dump_beside_read(const struct files_place *place, struct dump_beside *beside);
 void dump_beside_free(struct dump_beside *beside);
 

@@ -32,17 +32,17 @@ struct index {
     bool is_ready;
     struct index_figures figures;
 
-    /* Of whoever starts and frees it. */
+    /* For the thread that starts and frees it. */
     pthread_t thread;
     bool has_thread;
 
-    /* Of the scanner's thread alone. */
+    /* Only for the scanner's thread. */
     struct sessions_root *roots;
     size_t root_count, root_capacity;
     uint64_t generation, looked_count;
     int64_t published_at_ms;
-    int64_t all_due_at_ms, new_due_at_ms;     /* when all, and what is new, is looked at again */
-    int64_t nudged_due_at_ms, told_due_at_ms; /* the same on a nudge, and of what was told */
+    int64_t all_due_at_ms, new_due_at_ms;     /* when to scan all folders, and the new ones, again */
+    int64_t nudged_due_at_ms, told_due_at_ms; /* the same after a nudge, and after a report of the watches */
     struct log_texts *log_texts;              /* NULL without a scanner */
     struct sessions_texts texts;              /* without a scanner */
     struct watch *watch;                      /* NULL without a scanner, and where there is none */
@@ -99,7 +99,7 @@ static void publish(struct index *index, bool is_complete)
     index_release(index, before);
 }
 
-/* Of a root that is a file: tells from its bytes what it is. */
+/* For a root that is a file: finds its kind from its bytes. */
 static void index_identify(struct sessions_root *root)
 {
     struct files_place place = {.root = root->tree->root, .path = ""};
@@ -137,7 +137,8 @@ static enum tree_extent extent_due(const struct index *index, int64_t now_ms)
     return index->is_nudged || now_ms >= index->new_due_at_ms ? TREE_NEW : TREE_TOLD;
 }
 
-/* What a refresh took says when the next may begin; one that was made for what was told delays only its like. */
+/* The time that a refresh took decides when the next may begin. A refresh for reported changes delays only others like
+ * it. */
 static void plan(struct index *index, enum tree_extent extent, bool is_for_told, int64_t began_ms)
 {
     int64_t now_ms = clock_ms(), took_ms = now_ms - began_ms;
@@ -185,7 +186,7 @@ static struct index_figures figures_now(const struct index *index)
     return figures;
 }
 
-/* Before what was found is published: whoever sees that can see what it took. */
+/* Call before the result is published: a reader of the result also sees its cost. */
 static void figures_take(struct index *index)
 {
     struct index_figures figures = figures_now(index);
@@ -273,7 +274,7 @@ static void take_told(void *context, bool is_anywhere)
     pthread_mutex_unlock(&index->lock);
 }
 
-/* Of roots that are folders on disk. */
+/* Watches the roots that are folders on disk. */
 static void watch_begin(struct index *index)
 {
     bool has_folders = false;

@@ -29,7 +29,7 @@ void index_add_demo(struct index *index);
 
 /* Root `at`, as its snapshots name it; NULL: there are not so many. */
 const char *index_root(const struct index *index, size_t at);
-/* Of what was read by a scan before: used and added to by index_scan_once_with_texts. Borrowed; before it. */
+/* Facts that an earlier scan read: index_scan_once_with_texts uses them and adds to them. Borrowed; call it before. */
 void index_set_facts(struct index *index, const struct facts *facts);
 
 /* Starts the scanner. False when no thread could be made. */

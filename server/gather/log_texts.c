@@ -18,7 +18,7 @@ struct entry {
     char *root, *path;
     const unsigned char *bytes; /* of a file that is compiled in */
     size_t byte_count;
-    struct files_member *member;         /* of one in an archive, in the state `wanted`; else NULL */
+    struct files_member *member;         /* for one in an archive, in the state `wanted`; else NULL */
     struct files_identity wanted, known; /* `known` is that of `failure` */
     struct log_text_failure *failure;    /* NULL: no failure; most texts have none */
     struct err *err;                     /* why it cannot be read; NULL for those that can */
@@ -194,7 +194,7 @@ void log_texts_end(struct log_texts *texts, bool is_complete)
             at++;
             continue;
         }
-        map_clear(entries, &entries->slots[at]); /* another one may stand there now */
+        map_clear(entries, &entries->slots[at]); /* another one may be there now */
         if (entry->is_reading)
             entry->is_gone = true; /* its reader frees it */
         else

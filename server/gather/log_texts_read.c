@@ -46,7 +46,7 @@ static void log_texts_read_fill(const struct oom_report *report, struct log_text
  * as a file in memory; NULL: it is read as a stream. */
 static struct file *inside_open(struct file *file, struct buf *inside)
 {
-    struct err ignored = ERR_INIT; /* whoever reads the stream says it */
+    struct err ignored = ERR_INIT; /* reading it as a stream reports the fault */
     uint64_t size_bytes = files_is_gzip(file) ? analysis_packed_says_bytes(files_source(file)) : 0;
     bool is_likely = size_bytes < SMALL_BYTES || size_bytes / RATIO_MAX <= files_identity(file)->size_bytes;
     if (size_bytes == 0 || size_bytes > INFLATED_MAX_BYTES || !is_likely ||

@@ -20,7 +20,7 @@ static void sessions_walk(struct sessions_builder *builder, const struct tree_fo
         sessions_place_archive(builder, folder, &folder->files[at], sessions_walk);
 }
 
-/* Why a root on a server cannot be listed, or what of it is left out; also told as a problem. */
+/* Says why a root on a server cannot be listed, or which files are left out; also as a problem. */
 static void tell_remote(struct sessions_builder *builder, const struct tree *tree)
 {
     struct memory_pool *pool = &builder->snapshot->pool;
@@ -88,7 +88,7 @@ static int runs_descending(const void *a, const void *b)
     return strcmp(((const struct snapshot_run *)b)->name, ((const struct snapshot_run *)a)->name);
 }
 
-/* Of two roots with a run of the same name the first one's is shown. */
+/* If two roots have a run with the same name, the first one's is shown. */
 static void place_runs(struct snapshot *snapshot)
 {
     size_t kept = 0;

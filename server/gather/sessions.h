@@ -21,7 +21,7 @@
 struct sessions_root {
     struct tree *tree;
     enum analysis_kind kind; /* of the only file, when the root is a file */
-    struct err refusal;      /* why nothing can be shown of it */
+    struct err refusal;      /* why no part of it can be shown */
 };
 
 /* How texts are read without log_texts.h. */

@@ -272,7 +272,7 @@ static bool sessions_folder_look(struct sessions_builder *builder, const struct 
         text->is_read = log_texts_look(builder->log_texts, &file->place, &file->identity, &text->failure, &err);
     if (err_is_set(&err))
         sessions_folder_problem(builder, file->path, file, &err, session);
-    bool is_left = file->place.member && !builder->is_stopping && !builder->log_texts; /* to whoever asks */
+    bool is_left = file->place.member && !builder->is_stopping && !builder->log_texts; /* read when it is requested */
     return !is_log || is_left || (text->is_read && text->failure.failure_count > 0);
 }
 

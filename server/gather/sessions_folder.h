@@ -9,7 +9,7 @@
 /* What is passed along while a snapshot is built. */
 struct sessions_builder {
     struct snapshot *snapshot;
-    struct log_texts *log_texts;    /* NULL: nobody wants to know */
+    struct log_texts *log_texts;    /* NULL: no caller needs texts */
     const char *upload_id;          /* of files that a reader uploaded; else NULL */
     const atomic_bool *is_stopping; /* not NULL: texts are read at once, until it is true… */
     bool are_texts_beside;          /* …of those, the ones that lie beside a dump alone */
@@ -22,7 +22,7 @@ struct sessions_builder {
     const struct tree_file *archive;         /* the folder is in this archive; NULL: in none */
     const char *archive_path;                /* where it lies, "" if it is the root itself */
     enum analysis_kind lone_kind;            /* of the only file, when the root is a file */
-    const struct err *lone_refusal;          /* why nothing can be shown of it; not set: it is none of our kinds */
+    const struct err *lone_refusal;          /* why it cannot be shown; not set: it is none of our kinds */
     struct snapshot_session *lone_profiles;  /* the session of all roots that are profiles */
     const struct snapshot_file **lone_files; /* its files */
 };
@@ -49,9 +49,9 @@ const struct snapshot_file *sessions_parts_of_text(struct sessions_builder *buil
 const struct snapshot_file *sessions_parts_of_hlo(struct sessions_builder *builder, const struct tree_folder *folder,
                                                   const struct snapshot_file *files, size_t at);
 
-/* sessions_join.c: a log that lies above or below a dump, and is of it, becomes a text of that session. People
- * keep job.log in the folder of a run, and the dump in a folder of it, or the other way round. A log joins a dump or
- * HLO session of its root up to two folders away, up or down, if that one alone is there; of several the one that
- * has the module which the log names. A log that names a module which is not there stays a session of its own. */
+/* sessions_join.c: a log above or below its dump becomes a text of that session. Users keep job.log in the folder of a
+ * run, and the dump in a folder below, or the other way round. A log joins a dump or HLO session of its root up to two
+ * folders away, up or down, if that is the only one there. If there are several, it joins the one with the module that
+ * the log names. A log that names a missing module stays a session of its own. */
 /* Sessions from `first` on, all of one root. */
 void sessions_join(struct sessions_builder *builder, size_t first);

@@ -95,7 +95,7 @@ static void text_take(struct sessions_builder *builder, struct snapshot_session 
     if (text->modified_at_ms > dump->modified_at_ms)
         dump->modified_at_ms = text->modified_at_ms;
     if (builder->upload_id && strcmp(text->id, builder->upload_id) == 0)
-        snprintf(dump->id, sizeof(dump->id), "%s", text->id); /* the first one bears the upload's */
+        snprintf(dump->id, sizeof(dump->id), "%s", text->id); /* the first one has the upload's id */
 }
 
 void sessions_join(struct sessions_builder *builder, size_t first)
@@ -110,7 +110,7 @@ void sessions_join(struct sessions_builder *builder, size_t first)
         size_t partner = may_join ? partner_of(snapshot, first, at, &looks_left) : count;
         if (partner == count)
             continue;
-        /* what is in the list was made by add_session, and nobody else has seen it yet */
+        /* add_session made the items of the list, and no one else has seen them yet */
         text_take(builder, (struct snapshot_session *)(uintptr_t)snapshot->sessions[partner], text);
         snapshot->sessions[at] = NULL;
     }

@@ -8,7 +8,7 @@ static bool is_usable(const struct tree_folder *folder, size_t at)
     return folder->files[at].reason == 0 && folder->files[at].identity.size_bytes > 0;
 }
 
-/* One file that stands for two; it has the name of the first. */
+/* One file in place of two; it has the name of the first. */
 static const struct snapshot_file *sessions_parts_join(struct sessions_builder *builder,
                                                        const struct snapshot_file *first,
                                                        const struct snapshot_file *second)

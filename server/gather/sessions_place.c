@@ -58,7 +58,7 @@ void sessions_place_file(struct sessions_builder *builder, const struct tree_fol
     }
 }
 
-/* In a folder lie archives of other things, too: of these nothing is said. */
+/* A folder may have archives of other things: those are not reported. */
 static void tell_problems(struct sessions_builder *builder, const struct tree_archive *archive, bool is_shown)
 {
     bool is_ours = builder->tree->is_file || is_shown;

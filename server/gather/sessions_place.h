@@ -7,11 +7,12 @@
 /* Is what is looked at the one file that the root is? */
 bool sessions_place_is_lone(const struct sessions_builder *builder);
 
-/* Fills `file` with what `from`, a file of `folder`, is; its texts are in the snapshot's pool. */
+/* Fills `file` from `from`, a file of `folder`; its texts are in the snapshot's pool. */
 void sessions_place_file(struct sessions_builder *builder, const struct tree_folder *folder,
                          const struct tree_file *from, struct snapshot_file *file);
 
-/* What the archive `from` of `folder` holds: its sessions by `walk`, and as problems what of it cannot be shown. */
+/* Adds what the archive `from` of `folder` holds: `walk` finds its sessions; members that cannot be shown become
+ * problems. */
 void sessions_place_archive(struct sessions_builder *builder, const struct tree_folder *folder,
                             const struct tree_file *from,
                             void (*walk)(struct sessions_builder *builder, const struct tree_folder *folder));

@@ -125,7 +125,7 @@ static void file_refresh(struct pass *pass, int folder, struct tree_file *file)
         return;
     }
     if (S_ISLNK(status.st_mode))
-        return; /* a link that leads nowhere or out of the root: its reason stands since it was listed */
+        return; /* a link that leads nowhere or out of the root: its reason is known since it was listed */
     struct files_identity identity = files_identity_of(&status);
     bool differs = !files_identity_equal(&identity, &file->identity);
     file->identity = identity;
@@ -192,7 +192,7 @@ static const char *path_in(const struct tree_folder *folder)
     return path[0] ? path : ".";
 }
 
-/* Of a session, to which folders are not added. */
+/* Is it the folder of a session, to which no folders are added? */
 static bool holds_session(const struct tree_folder *folder)
 {
     for (size_t at = 0; at < folder->file_count && folder->folder_count == 0; at++) {
@@ -251,8 +251,8 @@ static enum watch_rank rank_of(const struct pass *pass, const struct tree_folder
     return holds_session(folder) ? WATCH_OLD : WATCH_PLACE;
 }
 
-/* Before it is listed, so that what changes later is told; of an old folder it must be known first what is in it, and
- * what changes at that very moment is for a scan to find. */
+/* Watches a folder before it is listed, so that later changes are reported. The content of an old folder must be known
+ * first; a change at that very moment is found by a scan. */
 static void folder_watch(const struct pass *pass, struct tree_folder *folder, int descriptor, const struct stat *status)
 {
     enum watch_rank rank = rank_of(pass, folder, files_identity_of(status).modified_at_ns);

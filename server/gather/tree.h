@@ -55,11 +55,11 @@ struct tree_folder {
     struct tree_file *files;      /* by name; only those that may be shown */
     size_t folder_count, file_count;
     int64_t modified_at_ns, listed_at_ns;
-    int64_t changed_at_ns; /* the last change of it, or of a file in it, that is known; Unix time */
+    int64_t changed_at_ns; /* the last known change of the folder or of a file in it; Unix time */
     uint64_t device, inode;
     int reason; /* 0, or the errno that says why it cannot be listed */
     unsigned depth;
-    struct watched *watched; /* NULL: nothing is told of it */
+    struct watched *watched; /* NULL: it is not watched */
     uint64_t told_at;        /* watch_told_at before it was listed */
 };
 
@@ -67,7 +67,7 @@ struct tree {
     char *root;       /* as given, made absolute */
     char *real;       /* the same without links; NULL while it does not exist */
     bool is_file;     /* the root is one file, top.files[0], whatever its name */
-    char *inside;     /* of a root that is a zip archive, what of it is meant: a file or folder; NULL: all */
+    char *inside;     /* for a root that is a zip archive: the file or folder in it; NULL: the whole archive */
     bool is_memory;   /* not on disk: filled by tree_add_memory */
     bool is_flat;     /* folders in it are no part of the tree */
     bool is_cut;      /* more folders than the limit, or deeper */
@@ -95,8 +95,8 @@ struct tree *tree_new_of_memory(const char *name);
 struct tree_file *tree_add_memory(struct tree *tree, const char *path, const unsigned char *bytes, size_t byte_count);
 
 enum tree_extent { TREE_ALL, TREE_NEW, TREE_TOLD };
-/* Brings the tree, or what is new in it or was reported of it, up to date; true when anything differs from before.
- * Calls `go_on` after each folder and stops early when that returns false. */
+/* Updates the tree, or only its new or changed parts (`extent`); true when anything differs from before. Calls `go_on`
+ * after each folder and stops early when that returns false. */
 bool tree_refresh(struct tree *tree, enum tree_extent extent, bool (*go_on)(void *context), void *context);
 
 /* tree_remote.c: the folders below an address, made of what its server listed. */

@@ -136,7 +136,7 @@ static void sort_files(struct tree_folder *folder)
         sort_files(folder->folders[at]);
 }
 
-/* Why nothing of it is shown, in `err`. */
+/* Sets `err` to the reason why no part of the archive is shown. */
 static void nothing_say(const struct analysis_members *members, const struct tree_archive_at *at, struct err *err)
 {
     enum { SHOWN = 100 };

@@ -8,8 +8,8 @@
 
 /* More that must be opened to know what they are, as snapshots, make an archive none that is looked into. */
 enum { TREE_ARCHIVE_MAX = 1024 };
-/* Of a tar file that is packed as a whole, each file is reached only through those before it: so much is inflated for
- * all that it shows. */
+/* In a tar file that is packed as a whole, each file is reached only by inflating those before it. At most this much is
+ * inflated to read all files that it shows. */
 #define TREE_ARCHIVE_REACH_BYTES ((uint64_t)64 << 30)
 
 /* A member that could be shown by its name, and cannot be read. */
@@ -32,7 +32,7 @@ struct tree_archive {
 struct tree_archive_at {
     const char *path;   /* of the folder that it becomes */
     unsigned depth;     /* of the same */
-    const char *inside; /* the file or folder of it that is meant; NULL: all */
+    const char *inside; /* the file or folder in the archive to show; NULL: all */
 };
 
 /* What the open archive `opened`, whose place is `place`, holds. Snapshots and profiles were looked into. NULL where it

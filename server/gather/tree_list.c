@@ -127,7 +127,7 @@ static void add_entry(struct found *found, const struct tree_folder *parent, int
         add_folder(found, parent, entry->d_name, NULL);
     else if (type == DT_LNK)
         add_link(found, parent, descriptor, entry->d_name, limits);
-    else if (type != DT_DIR && names_kind_of(entry->d_name) != NAMES_OTHER) /* a pipe of that name is told of */
+    else if (type != DT_DIR && names_kind_of(entry->d_name) != NAMES_OTHER) /* a pipe with such a name is reported */
         add_file(found, entry->d_name, NULL, 0);
 }
 

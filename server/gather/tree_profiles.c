@@ -36,7 +36,7 @@ static void tree_profiles_gather(struct candidates *candidates, struct tree_fold
         tree_profiles_gather(candidates, folder->folders[at]);
 }
 
-/* Only archives: nothing is known of these from another time. */
+/* Only archives: no facts about them are kept. */
 static bool may_be_archive(const struct tree_file *file)
 {
     return file->kind != NAMES_PROFILE && names_is_archive(file->name);
@@ -52,7 +52,7 @@ static char *path_of(const struct candidate *candidate)
                         : memory_text(file->name);
 }
 
-/* Of an archive: what is in it. The folder that it becomes has its path. */
+/* Reads what is in an archive. The folder that it becomes has its path. */
 static void archive_look(const struct file *opened, const struct files_place *place, const struct candidate *candidate,
                          const char *inside)
 {
@@ -75,7 +75,7 @@ static bool bytes_are_as_named(const struct files_place *place, const struct can
     bool is_read = opened && analysis_identify(files_source(opened), &kind, NULL, err);
     files_close(opened);
     if (!is_read && err->code == ERR_truncated && names_claims_kind(file->name))
-        return true; /* what its reader has to say is said of it; it is not taken for something else */
+        return true; /* its reader reports its faults; it is not taken for another kind */
     return is_read && kind == (file->kind == NAMES_SNAPSHOT ? ANALYSIS_KIND_TORCH_SNAPSHOT : ANALYSIS_KIND_PPROF);
 }
 
@@ -104,7 +104,7 @@ static bool is_as_named(const struct tree *tree, const struct candidate *candida
     return is;
 }
 
-/* Leaves those of which nothing is known; true: something was of others. */
+/* Keeps the candidates that are not known yet; true: it learned something about others. */
 static bool known_take(const struct tree *tree, const struct facts *facts, struct candidates *candidates)
 {
     size_t kept = 0, count = candidates->count;

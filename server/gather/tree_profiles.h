@@ -5,7 +5,6 @@
 #include "server/gather/facts.h"
 #include "server/gather/tree.h"
 
-/* Looks into each file whose name says that it may be one, when it is new or
- * changed. Reads a few kB of each of which `facts` (NULL: none) tell nothing. True when something is known better now.
- * */
+/* Looks into each file that is new or changed and whose name may be that of a profile. Reads a few kB of each file that
+ * `facts` (NULL: none) do not know. True when it learned anything. */
 bool tree_profiles_look(struct tree *tree, const struct facts *facts);

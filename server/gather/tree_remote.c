@@ -10,7 +10,7 @@
 
 enum { FOLDERS_MAX = 4000000, DEPTH_MAX = 40 }; /* a folder for each object that a list takes; deep as on disk */
 
-/* Objects [from, to) of a list, all of which lie below one folder. */
+/* Objects [from, to) of a list; all lie below one folder. */
 struct span {
     const struct remote_listing *listing;
     size_t from, to;
@@ -28,7 +28,7 @@ static const char *rest_of(const struct span *span, size_t at)
     return remote_listing_at(span->listing, at)->path + span->skip;
 }
 
-/* Of the objects from `at` on: the first that is in another folder than this one. */
+/* The first of the objects from `at` on that is in another folder. */
 static size_t end_of_folder(const struct span *span, size_t at)
 {
     const char *first = rest_of(span, at);

@@ -71,7 +71,7 @@ static bool event_take(struct watch *watch, const struct inotify_event *event, c
     struct map_slot *slot = map_at(&watch->by_number, (uint64_t)event->wd);
     struct watched *watched = map_pointer(slot->value);
     if (!watched)
-        return false; /* let go meanwhile */
+        return false; /* released meanwhile */
     atomic_store(&watched->told_at, ++watch->told_count);
     if (event->mask & IN_IGNORED) {
         atomic_store(&watched->is_gone, true);

@@ -23,20 +23,20 @@ struct watched;
 
 enum { WATCH_LIMIT = 32768 };
 
-/* Which folders are watched rather than others: roots always, those that changed lately to the limit, those to which
- * sessions are added to three quarters of it, and old sessions to a half. */
+/* Which folders are watched first when watches are scarce: roots always; recently changed folders up to the limit;
+ * folders that get new sessions up to three quarters of it; old sessions up to half. */
 enum watch_rank { WATCH_ROOT, WATCH_LATELY, WATCH_PLACE, WATCH_OLD, WATCH_RANK_COUNT };
 
 /* What is called when folders have changed: by another thread, at most about twenty times a second. `is_anywhere`: the
  * kernel lost count, and any folder may have. */
 typedef void watch_changed(void *context, bool is_anywhere);
 
-/* At most `limit` watches, none yet. NULL and errno: EMFILE where the user's programs have no more of these, ENOSYS
- * where there is no such thing. */
+/* At most `limit` watches, none yet. NULL and errno: EMFILE where the user's programs have no free instances left,
+ * ENOSYS where the system has no such interface. */
 struct watch *watch_new(size_t limit, watch_changed *changed, void *context);
-/* Starts the thread. False and errno when it could not be made; then nothing is told. */
+/* Starts the thread. False and errno when it could not start; then no change is reported. */
 bool watch_start(struct watch *watch);
-/* Ends the thread and all watches. What is still held of them may, and must, be released before watch_free. */
+/* Ends the thread and all watches. Callers may, and must, release the folders they still hold before watch_free. */
 void watch_stop(struct watch *watch);
 /* After watch_stop. NULL is nothing. */
 void watch_free(struct watch *watch);

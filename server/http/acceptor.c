@@ -41,7 +41,7 @@ void acceptor_last_words(int connection, const char *bytes, size_t size)
     char dropped[4096];
     (void)!send(connection, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(connection, SHUT_WR);
-    /* Where bytes are left that nobody read, closing resets the connection, and the answer may be lost with it. */
+    /* If bytes were not read, closing resets the connection, and the answer may be lost with it. */
     for (size_t size_dropped = 0; size_dropped < MAX_DROPPED_BYTES; size_dropped += sizeof(dropped))
         if (recv(connection, dropped, sizeof(dropped), MSG_DONTWAIT) <= 0)
             break;

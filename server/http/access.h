@@ -25,7 +25,7 @@ enum access_answer {
     ACCESS_WRONG,
     ACCESS_NOT_YET, /* too many wrong ones from there: not looked at */
 };
-/* Of what `peer` (an address as text) shows as the token. */
+/* Checks the token that `peer` (an address as text) sent. */
 enum access_answer access_try(struct access *access, const char *peer, const char *text, size_t length);
 
 /* A new id; false when the system gives no random numbers. */

@@ -11,7 +11,7 @@
 
 enum { COOKIE_NAME_SIZE = 24, MAX_PORT_DIGITS = 5 };
 
-/* Length of the host in "host", "host:80" or "[::1]:80"; 0 when it is none of these. */
+/* Length of the host in "host", "host:80" or "[::1]:80"; 0 for another form. */
 static size_t host_length(const char *host)
 {
     size_t length = strcspn(host, ":");
@@ -72,7 +72,7 @@ struct response *guard_host(const struct guard *guard, const struct request *req
                             "it (Host header names another one)");
 }
 
-/* Does the request come from a page of the same origin, as far as can be told? */
+/* Does the request come from a page of the same origin, as far as headers show? */
 static bool is_same_origin(const struct request *request)
 {
     const char *origin = request->origin;
@@ -91,7 +91,7 @@ static bool is_link(const struct guard *guard, const struct request *request)
            !request_method_acts(request->method);
 }
 
-/* "memviewd-6006=": a browser keeps cookies by host alone, and there may be a daemon on another port of it. The port is
+/* "memviewd-6006=": a browser keeps cookies by host alone, and a host may have daemons on several ports. The port is
  * the one that the browser sees. */
 static void name_cookie(const struct request *request, char name[COOKIE_NAME_SIZE])
 {

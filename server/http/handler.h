@@ -11,7 +11,7 @@ struct http_handler {
     void (*admit)(const void *context, struct request *request);
     /* Answers at once what can be; NULL means: call answer_on_worker. */
     struct response *(*answer_now)(const void *context, struct request *request);
-    /* Of one that answer_now left to a worker: is it so little work that it need not wait behind costly ones? */
+    /* For a request that answer_now left to a worker: is it cheap enough not to wait behind costly ones? */
     bool (*is_quick)(const void *context, const struct request *request);
     /* May read files and compute. Never NULL. */
     struct response *(*answer_on_worker)(const void *context, const struct request *request);

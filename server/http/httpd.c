@@ -209,8 +209,8 @@ static void httpd_resume(struct jobs_client *client, struct response *response)
     MHD_resume_connection(exchange->connection);
 }
 
-/* While an answer is made the library does not look at its connection. A client that has only closed its own direction
- * looks the same as one that is gone: it is told so. */
+/* While an answer is made, the library does not check its connection. A client that closed only its own direction looks
+ * the same as one that is gone: it gets the same answer. */
 static bool is_gone(const struct jobs_client *client)
 {
     const struct exchange *exchange = (const struct exchange *)client;
@@ -325,7 +325,7 @@ static void take_body(struct exchange *exchange, const char *bytes, size_t size)
     stop_receiving(exchange);
     exchange->received_bytes = body->size;
     atomic_fetch_add(&httpd->receiving_bytes, exchange->received_bytes);
-    /* What is refused may still come to its end, to be told so; but not go on for ever. */
+    /* A refused body may still be received to its end, so that the client reads the refusal; but not for ever. */
     if (exchange->seen_bytes / PEERS_PROGRESS_BYTES > before && exchange->seen_bytes / 2 <= body->limit_bytes)
         peers_enter(httpd->peers, exchange->peer, PEERS_BODY);
 }

@@ -18,7 +18,7 @@ struct httpd_settings {
     const char *script_hash;        /* of the Content-Security-Policy: the one script that is in a page, */
     const char *style_hash;         /* the one style, */
     const char *frame_ancestors;    /* and whose frames may show it */
-    bool is_own_user_only;          /* other users of this machine are told 403, but for /-/healthy and /-/ready */
+    bool is_own_user_only;          /* other users of this machine get 403, except for /-/healthy and /-/ready */
 };
 
 /* Serves on the sockets of `set`, which stay the caller's. NULL when the

@@ -17,7 +17,7 @@ struct httpd_door_calls {
     void *context;
 };
 
-/* Of one listening socket: a thread that accepts and one that reads requests and sends answers. */
+/* One listening socket: a thread that accepts and one that reads requests and sends answers. */
 struct httpd_door {
     void *context; /* as in the calls */
     struct MHD_Daemon *daemon;

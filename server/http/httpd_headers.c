@@ -34,7 +34,7 @@ static bool httpd_headers_add_one(struct MHD_Response *out, const char *name, co
     return MHD_add_response_header(out, name, value) != MHD_NO;
 }
 
-/* What handlers know as /api/v1/… is below the prefix for whoever asks. A query may be of any length. */
+/* What handlers call /api/v1/… is below the prefix for clients. A query may be of any length. */
 static bool add_location(const struct httpd_headers *headers, struct MHD_Response *out, const char *path)
 {
     char *below = memory_format("%s%s%s", headers->path_prefix, path, headers->location_query);

@@ -21,8 +21,8 @@ struct job {
     char owner[PEERS_TEXT]; /* whose turn it takes */
     uint64_t turn;
     bool is_running;
-    bool is_left;              /* nobody waits for it any more, and none may come to do so */
-    int64_t promised_until_ms; /* a client was told to ask again: it goes on until then without anybody */
+    bool is_left;              /* no client waits for it any more, and none may join it */
+    int64_t promised_until_ms; /* a client was asked to try again: the job runs until then even if no one waits */
     struct wanted wanted;
 };
 

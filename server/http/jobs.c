@@ -48,7 +48,7 @@ static void jobs_tell(struct jobs_client *clients, struct response *response)
 {
     while (clients) {
         struct jobs_client *client = clients;
-        clients = client->next; /* gone once it is told */
+        clients = client->next; /* it may be freed in `done` */
         client->done(client, response_hold(response));
     }
 }
@@ -165,7 +165,7 @@ static void work_on(struct jobs *jobs, struct job *job)
     enum job_kind kind = job->kind;
     job_list_begin(&jobs->list, job);
     jobs->working_count[kind]++;
-    offer_place(jobs); /* one signal may stand for several places and jobs: each passes on what is left */
+    offer_place(jobs); /* one signal may mean several places and jobs: each worker passes on what is left */
     pthread_mutex_unlock(&jobs->lock);
     jobs_run(jobs, job);
     pthread_mutex_lock(&jobs->lock);
@@ -246,7 +246,7 @@ void jobs_submit(struct jobs *jobs, struct request *request, struct jobs_client 
                                                           : "too many requests wait for an answer; ask again"));
 }
 
-/* Those who are told something else than what they asked for, by why. */
+/* Clients that get another answer than they asked for, by the reason. */
 struct turned_away {
     struct jobs_client *late, *gone, *stopped;
 };

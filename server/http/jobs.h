@@ -46,5 +46,5 @@ void jobs_cancel(struct jobs *jobs);
 /* Takes no more requests. Waits `wait_ms` for work that still runs; false when
  * it did not end. */
 bool jobs_stop(struct jobs *jobs, int64_t wait_ms);
-/* After jobs_stop that was true, and when nobody can submit any more. */
+/* Call after jobs_stop returned true and when no one can submit any more. */
 void jobs_free(struct jobs *jobs);

@@ -17,5 +17,5 @@ void metrics_free(struct metrics *metrics);
 /* One request that was answered. `route` is static; NULL: none answered it. `received_bytes`: of its body. */
 void metrics_count(struct metrics *metrics, const char *route, int status, int64_t took_us, uint64_t sent_bytes,
                    uint64_t received_bytes);
-/* All of it as text of Prometheus, version 0.0.4. */
+/* All metrics as text of Prometheus, version 0.0.4. */
 void metrics_write(struct metrics *metrics, struct buf *out);

@@ -12,8 +12,8 @@
 
 enum peer_user_way { PEER_USER_NO_WAY, PEER_USER_SOCK_DIAG, PEER_USER_PROC };
 
-/* How it can be told here, tried out on a TCP socket that listens. With PEER_USER_NO_WAY errno may tell why: EMFILE,
- * ENFILE. */
+/* How the user can be found on this system, tried out on a listening TCP socket. With PEER_USER_NO_WAY errno may say
+ * why: EMFILE, ENFILE. */
 enum peer_user_way peer_user_way(int listening);
 
 /* The user at the end `theirs` of a TCP connection of this machine to `ours`: IPv4, IPv6, or IPv4 within IPv6. False

@@ -21,7 +21,7 @@ enum peers_standing {
     PEERS_WELCOME,
     PEERS_ONE_TOO_MANY,
     PEERS_OTHER_USER,   /* neither the daemon's own user nor root */
-    PEERS_UNKNOWN_USER, /* it could not be told whose it is */
+    PEERS_UNKNOWN_USER, /* its user could not be found out */
 };
 
 /* `is_own_user_only`: connections of other users of this machine are none that is welcome. */
@@ -34,7 +34,7 @@ void peers_remove(struct peers *peers, struct peer *peer);
 
 enum peers_phase {
     PEERS_HEADERS, /* of a request are awaited, at first, and from its first line on */
-    PEERS_BODY,    /* is awaited, or PEERS_PROGRESS_BYTES more of it */
+    PEERS_BODY,    /* is awaited, or PEERS_PROGRESS_BYTES more bytes are */
     PEERS_ANSWER,  /* is made */
     PEERS_SENDING, /* of the answer */
     PEERS_IDLE,    /* after an answer */

@@ -8,7 +8,7 @@
 enum { TOKEN_MAX = 128 };
 
 struct token {
-    char text[TOKEN_MAX + 1]; /* "" = nobody needs one; else letters, digits and -._~ */
+    char text[TOKEN_MAX + 1]; /* "" = no token is needed; otherwise letters, digits and -._~ */
 };
 
 /* 128 random bits as 32 hex digits. False when the system gives none. */

@@ -42,7 +42,7 @@ struct conversation {
     size_t job_count;
     bool is_working;
     struct work work;
-    struct mcp_answer kept; /* the last one of a tool, of which more may be asked for */
+    struct mcp_answer kept; /* the last answer of a tool, which may be continued */
     struct batch *batch;    /* that is read now */
     size_t batch_count;
 };
@@ -284,7 +284,7 @@ static void refuse_line(struct conversation *conversation)
     respond_error(conversation, NULL, "null", RPC_PARSE_ERROR, fault);
 }
 
-/* A line longer than allowed is refused once, and the rest of it passed over. */
+/* A line that is too long is refused once, and its rest is skipped. */
 static void pass_over(struct conversation *conversation, struct str rest)
 {
     if (!conversation->is_skipping && rest.length > LINE_MAX_BYTES) {

@@ -22,7 +22,7 @@ enum mcp_form {
 /* What a process of its own does for a request. */
 struct mcp_task {
     /* Writes the answer to stdout. 0, 1: it is one (MCP_MEMBERS 1: there is no such resource); more: stderr says why
-     * there is none, or not all of it. */
+     * the answer is missing or incomplete. */
     int (*run)(void *context);
     void (*free)(void *context);
     void *context;

@@ -68,7 +68,7 @@ static void write_content(struct json *json, struct str text)
     json_object_end(json);
 }
 
-/* Of one line, as a message has to be: the ends of lines of JSON stand between its values. */
+/* Writes JSON on one line, as a message has to be: its line ends are between values. */
 static void write_on_one_line(struct json *json, struct str text)
 {
     struct buf line = BUF_INIT;

@@ -22,7 +22,7 @@ static bool is_text(struct str text)
     return true;
 }
 
-/* ---- where values stand in a text that was read -------------------------------------- */
+/* places of values in a text that was read */
 
 static size_t skip_blanks(struct str text, size_t at)
 {

@@ -53,7 +53,7 @@ static int said_open(int folder, const char *name)
     return said;
 }
 
-/* False: it is no pipe (ENXIO, as where nobody reads it any more), or why it cannot be opened is in `errno`. */
+/* False: it is no pipe (ENXIO, as if no one reads it any more), or `errno` says why it cannot be opened. */
 static bool asked_open(struct asked *asked, int folder, const char *name)
 {
     struct stat status;
@@ -74,7 +74,7 @@ static bool asked_open(struct asked *asked, int folder, const char *name)
     return false;
 }
 
-/* By why asked_open failed: nobody listens there. */
+/* Did asked_open fail because no process listens? */
 static bool is_nobody(int reason) { return reason == ENXIO || reason == ENOENT || reason == ELOOP || reason == EISDIR; }
 
 /* `reason`: of errno; 0: there are too many. The first one stays. */
@@ -168,7 +168,7 @@ static void asking_open(struct asking *asking)
 
 /* ---- What it says ------------------------------------------------------------------ */
 
-/* A name below the run's folder: nothing that leads out of it, and nothing hidden. */
+/* Is the name below the run's folder? It must not lead out of it, or be hidden. */
 static bool is_below(const char *name)
 {
     for (const char *part = name;; part++) {

@@ -38,11 +38,11 @@ struct ask_process {
 };
 
 struct ask_result {
-    struct err err; /* why nobody was asked: `io`; else not set */
+    struct err err; /* why no process was asked: `io`; otherwise not set */
     struct ask_process *items;
     size_t count, file_count;
     size_t left_out_count; /* which were not asked: beyond ASK_PROCESSES_MAX, or they cannot be opened */
-    struct err left_out;   /* why the first of these was not */
+    struct err left_out;   /* why the first of the left-out processes was not asked */
     bool is_stopped;       /* by `tick` */
 };
 
@@ -61,5 +61,5 @@ void ask_free(struct ask_result *result);
 /* Why a process that is silent says nothing, as far as the system tells: a clause; static. */
 const char *ask_silence(const struct ask_process *process);
 
-/* Of a run that has ended: nobody can be asked any more. Does a file lie there that was asked for? */
+/* For a run that has ended, when no process can be asked any more: is there a file that was asked for? */
 bool ask_end(const char *folder);

@@ -57,7 +57,7 @@ bool child_start(struct child *child, char *const *arguments, const struct child
     }
     waited_for(&set);
     pthread_sigmask(SIG_BLOCK, &set, &child->mask_before);
-    sigaction(SIGCHLD, &ended, &ended_before); /* where it is ignored nothing would be told of an end */
+    sigaction(SIGCHLD, &ended, &ended_before); /* if it is ignored, the end of the child would not be reported */
     child->id = fork();
     if (child->id == 0) {
         sigaction(SIGCHLD, &ended_before, NULL);
@@ -75,7 +75,8 @@ bool child_start(struct child *child, char *const *arguments, const struct child
     return child->fault == 0;
 }
 
-/* As a key would stop us; whoever continues the group comes back here. Where nobody could, the kernel lets us go on. */
+/* Stops this process as a key would; it returns when the group is continued. If no one could continue it, the kernel
+ * does not stop it. */
 static void child_stop(void)
 {
     sigset_t set;

@@ -28,7 +28,7 @@ size_t dump_files_program_end(const struct dump_files *files, size_t from);
 /* Is there a module that can be opened? What is left without one counts as no program. */
 bool dump_files_has_module(const struct dump_files *files, size_t from, size_t end);
 
-/* Of a file in the folder of a program. */
+/* Is a file with this name, in the folder of a program, useful? */
 bool dump_files_is_useful_inside(const char *name);
 int64_t dump_files_modified_at_ns(const struct stat *status);
 uint64_t dump_files_bytes(const struct stat *status);

@@ -14,7 +14,7 @@ enum { MAX_FILE_BYTES = 1 << 20 };
 
 static const char SPACES[] = " \t\r\n";
 
-/* One flag as XLA reads it: name=value, where the value may stand in quotes. */
+/* One flag as XLA reads it: name=value; the value may be in quotes. */
 struct flag {
     struct str name; /* with its dashes */
     char *value;     /* without quotes; NULL: none */

@@ -30,9 +30,9 @@ struct inject_marks {
     bool has_told; /* one of those has said why its command failed */
 };
 
-/* Of a run that goes on. inject_marks_free afterwards. */
+/* The marks of a run that goes on. inject_marks_free afterwards. */
 struct inject_marks inject_marks_read(const char *run_folder);
-/* Of one that has ended; the file of marks goes. */
+/* The marks of a run that has ended; removes their file. */
 struct inject_marks inject_marks_take(const char *run_folder);
 void inject_marks_free(struct inject_marks *marks);
 
@@ -42,7 +42,7 @@ void inject_tell_outer(const char *outer, const char *run_folder, bool has_told)
 
 /* Processes of a run that goes on which have imported torch and have taken no GPU yet; 0 where there is no /proc. */
 size_t inject_waiting_count(const char *run_folder);
-/* Of a run that goes on: were the files of inject_make written? */
+/* For a run that goes on: were the files of inject_make written? */
 bool inject_is_made(const char *run_folder);
 
 /* "-I" of `python3 -I train.py`: the option by which the command reads no hook; NULL: none, or it is no Python. */

@@ -14,8 +14,8 @@ struct live_files {
     size_t left_out_count; /* beyond 256 files, or 64 MiB of them all */
 };
 
-/* Of the run `name` in the folder `all`, which links do not lead out of; none where nothing was written, or it cannot
- * be read. live_files_free afterwards. */
+/* Reads the files of the run `name` in the folder `all`, and follows no link out of it. None where nothing was written,
+ * or it cannot be read. live_files_free afterwards. */
 void live_files_read(const char *all, const char *name, struct live_files *files);
 void live_files_free(struct live_files *files);
 /* Is it the folder of a run, and no link, that has a folder for such files? */

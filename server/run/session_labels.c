@@ -23,7 +23,7 @@ struct session_labels {
     size_t count;
 };
 
-/* What is there already stays. What labels cannot have (base/label_key.h), and what says nothing, is left out. */
+/* Existing labels stay. Labels with an invalid key (base/label_key.h) or an empty value are left out. */
 static void label_add(struct session_labels *labels, const char *key, size_t key_length, const char *value,
                       size_t value_length)
 {

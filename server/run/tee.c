@@ -27,7 +27,7 @@ enum { SHOWN_BYTES = 256, COLUMNS_UNKNOWN = 80 };
 struct screen {
     pthread_mutex_t mutex;
     char line[SHOWN_BYTES];          /* empty: none */
-    bool is_at_begin, is_line_drawn; /* of the terminal's line: is the cursor there, and does ours stand in it */
+    bool is_at_begin, is_line_drawn; /* of the terminal's line: is the cursor at its begin, and does it show our line */
 };
 
 struct stream {
@@ -175,7 +175,7 @@ static bool all_write(int outer, const char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t written = write(outer, bytes, size);
-        if (written < 0 && errno == EAGAIN) { /* whoever started us made it so */
+        if (written < 0 && errno == EAGAIN) { /* the process that started us set O_NONBLOCK */
             struct pollfd room = {outer, POLLOUT, 0};
             poll(&room, 1, -1);
         } else if (written < 0 && errno != EINTR) {

@@ -52,7 +52,7 @@ bool helper_send(int socket, const void *data, size_t size, int descriptor)
     return sent == (ssize_t)sizeof(announced) && send_all(socket, data, size);
 }
 
-/* The size of the next message, and the descriptor that it carries, which is closed when nobody takes it; as
+/* The size of the next message, and the descriptor that it carries, which is closed if the caller takes none; as
  * recvmsg(2). */
 static ssize_t receive_size(int socket, uint32_t *announced, int *descriptor, bool waits)
 {

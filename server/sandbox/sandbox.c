@@ -60,8 +60,8 @@ void sandbox_connects(struct sandbox *sandbox, uint16_t port)
 
 const char *sandbox_reads_all_because(void) { return landlock_version() > 0 ? NULL : strerror(errno); }
 
-/* What every process of ours asks the system about itself and the machine, threads and all. Files of /proc are made
- * anew when nobody has them open: pinned, they stay those of the rule. */
+/* What every process of ours asks the system about itself and the machine, with all its threads. Files of /proc get new
+ * inodes when no one has them open: pinned, they stay those of the rule. */
 static void allow_system(struct landlock *landlock)
 {
     static const char *const pinned[] = {"/proc/self", "/proc/meminfo", "/proc/sys/vm/overcommit_memory"};

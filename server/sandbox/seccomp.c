@@ -23,7 +23,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* set_mempolicy_home_node of Linux 5.17; later numbers are the same everywhere, and of calls that nobody here knows. */
+/* set_mempolicy_home_node of Linux 5.17; later numbers are the same everywhere, and belong to calls that are not known
+ * here. */
 enum { NEWEST_KNOWN = 450 };
 
 struct filter {
@@ -120,7 +121,7 @@ static void wide_arguments(struct filter *filter)
 
 /* ---- the two kinds ----------------------------------------------------------------------- */
 
-/* Numbers of another architecture, x32 among them, mean something else. */
+/* Numbers of another architecture, x32 among them, have other meanings. */
 static void seccomp_begin(struct filter *filter, uint32_t otherwise)
 {
     filter->rules = seccomp_init(otherwise);

@@ -13,7 +13,7 @@ enum seccomp_kind {
     SECCOMP_WIDE,   /* all but what seccomp_refused.def has: for a library of others */
 };
 
-/* Of a narrow one. */
+/* What a narrow filter must allow. */
 struct seccomp_needs {
     bool serves;        /* connections that came are answered, and whose they are is asked for (NETLINK_SOCK_DIAG) */
     bool writes;        /* files are written */
@@ -23,6 +23,6 @@ struct seccomp_needs {
         is_confined; /* Landlock holds: it says which files may be opened, and for what, where a filter cannot see it */
 };
 
-/* Holds for all threads there are, too. `needs` may be NULL of a wide one. PR_SET_NO_NEW_PRIVS has to be set. False and
- * errno where not all of it holds: EINVAL (not built in), ENOSYS (not for this architecture). */
+/* Applies to all existing threads, too. `needs` may be NULL for a wide filter. PR_SET_NO_NEW_PRIVS has to be set. False
+ * and errno where not all of it applies: EINVAL (not built in), ENOSYS (not for this architecture). */
 bool seccomp_enter(enum seccomp_kind kind, const struct seccomp_needs *needs);

@@ -74,7 +74,7 @@ uint64_t account_need(struct account *account, uint64_t min, uint64_t max)
 void account_give(struct account *account, uint64_t bytes)
 {
     pthread_mutex_lock(&account->lock);
-    assert(bytes <= account->taken_bytes); /* nobody gives back what he did not take */
+    assert(bytes <= account->taken_bytes); /* no one gives back more than was taken */
     account->taken_bytes -= bytes;
     pthread_mutex_unlock(&account->lock);
 }

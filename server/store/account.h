@@ -24,15 +24,15 @@ void account_use_cache(struct account *account, struct cache *cache);
 /* Takes as much as is left, up to `max`; nothing when that is less than
  * `min`. Returns what was taken. */
 uint64_t account_take(struct account *account, uint64_t min, uint64_t max);
-/* Like account_take, but what the cache keeps and nobody looks at goes for it: what can be read again for
- * `max`, what readers uploaded only for `min`. Not from within a lock of a cache. */
+/* Like account_take, but first drops unused values from the cache: values that can be read again to reach `max`, users'
+ * uploads only to reach `min`. Not from within a lock of a cache. */
 uint64_t account_need(struct account *account, uint64_t min, uint64_t max);
 void account_give(struct account *account, uint64_t bytes);
 /* Gives back what of the `taken` bytes is not used after all; returns what stays taken. */
 uint64_t account_keep(struct account *account, uint64_t taken, uint64_t used);
 
-/* What is set aside while a file is read: so much for each of its bytes and once. `min` is enough for
- * real ones when memory is short; no file may have more than `max`, nor than `limit_bytes`. */
+/* What is set aside while a file is read: a factor times its bytes, and a base. `min` is enough for real files when
+ * memory is short. No file may take more than `max`, or than `limit_bytes`. */
 struct account_share {
     uint64_t min_factor, min_base_bytes; /* factors are at least 1 */
     uint64_t max_factor, max_base_bytes;
@@ -43,8 +43,8 @@ struct account_share {
 void account_range(const struct account *account, const struct account_share *share, uint64_t size_bytes, uint64_t *min,
                    uint64_t *max);
 
-/* Of a file that could not be read with `taken` of its `max` bytes: true where it is because others have memory now.
- * `err` is `memory` afterwards only where a larger limit of the account would help. */
+/* For a file that could not be read with `taken` of its `max` bytes: true if the reason is that other work holds memory
+ * now. Afterwards `err` is `memory` only where a larger limit of the account would help. */
 bool account_is_transient(const struct account *account, uint64_t taken, uint64_t max, struct err *err);
 
 /* Half of the memory that this process may have (the machine's, that of its

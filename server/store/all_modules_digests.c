@@ -12,7 +12,7 @@
 /* TWINS_MAX: of as many programs of one name and size that differ, one is found again. */
 enum { PIECE_BYTES = 256 << 10, TWINS_MAX = 4 };
 
-/* The file whose programs are told, and the one of the session that it was held against last. */
+/* The file whose programs are listed, and the file of the session with which it was compared last. */
 struct digesting {
     const struct all_modules *all;
     const struct source *source;
@@ -58,7 +58,7 @@ static bool open_twin(struct digesting *digesting, size_t file_at)
     return digesting->twin_file != NULL;
 }
 
-/* The bytes that were hashed still stand there: the file is the one that it was, before the comparison and after. */
+/* The hashed bytes must not have changed: the file is the same before the comparison and after. */
 static bool is_twin(const void *context, uint64_t at)
 {
     struct digesting *digesting = *(struct digesting *const *)context;

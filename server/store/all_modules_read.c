@@ -95,7 +95,7 @@ static bool hash_some(struct piece *piece)
 
 /* ---- figures ------------------------------------------------------------------------ */
 
-/* Distinct programs of one file: of a packed one all, in the order in which they stand. */
+/* Distinct programs of one file: for a packed file all of them, in their order in the file. */
 struct decoding {
     struct all_modules_figures **figures;
     struct subjects_made *made;
@@ -253,7 +253,7 @@ static void *read_piece(void *context, struct cache_made *made, struct err *err)
     }
     if (!is_over(&piece))
         run_some(&piece);
-    made->is_transient = true; /* whoever waited looks at what there is now */
+    made->is_transient = true; /* threads that waited look at what is there now */
     return memory_new(1);
 }
 

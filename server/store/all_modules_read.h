@@ -8,7 +8,7 @@
 
 enum { ALL_MODULES_KEY_SIZE = SHA256_TEXT_SIZE + 2 };
 
-/* Of a file: the hash of each of its programs. */
+/* The hash of each program of a file. */
 struct all_modules_digests {
     bool is_packed;
     size_t count;
@@ -18,7 +18,8 @@ struct all_modules_digests {
     } programs[];
 };
 
-/* Of a file that is opened; NULL and `err` when it cannot be read any more. On any thread, while nothing joins. */
+/* Reads the hashes of a file that is open; NULL and `err` when it cannot be read any more. On any thread, while nothing
+ * joins. */
 struct all_modules_digests *all_modules_digests_make(const struct all_modules *all, const struct all_modules_file *of,
                                                      struct err *err);
 

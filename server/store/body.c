@@ -185,7 +185,7 @@ struct body_reader {
     struct shared_body *body;
     uint64_t at;
     struct buf piece; /* as it was made */
-    size_t taken;     /* bytes of it that were read */
+    size_t taken;     /* bytes of the piece that were read */
     bool is_at_end;   /* nothing comes after the piece */
     bool is_gzip, is_closed;
     z_stream gzip;

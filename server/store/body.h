@@ -25,7 +25,7 @@ struct body {
     const char *data; /* NULL in one of body_of_static_gzip: body_plain has them */
     size_t size;
     char etag[BODY_ETAG_SIZE]; /* of the unpacked bytes, with quotes */
-    bool is_in_pieces;         /* none of these is known: body_reader alone gives its bytes */
+    bool is_in_pieces;         /* none of the above is known: only body_reader gives its bytes */
 };
 
 /* Takes the bytes of `buf`, one reference held; NULL when the buf has failed. */
@@ -40,7 +40,7 @@ struct body *body_of_static_gzip(const void *gzip, size_t gzip_size, size_t size
 struct body *body_hold(struct body *body);
 void body_release(struct body *body); /* NULL is fine */
 
-/* The bytes of one in pieces, from the first on, as gzip if wanted; holds the body. NULL without memory. */
+/* The bytes of a body in pieces, from the first on, gzipped with `as_gzip`; holds the body. NULL without memory. */
 struct body_reader;
 struct body_reader *body_reader_new(struct body *body, bool as_gzip);
 /* Up to `size` more bytes; 0 at the end, -1 when it cannot go on. */

@@ -37,7 +37,7 @@ struct cache_entry {
     int64_t used_at_ms;
 };
 
-/* Each has its own order of use: what leaves one is found without looking at what stands on the others. */
+/* Each shelf has its own order of use, so a value that leaves it is found without a look at other shelves. */
 struct shelf {
     struct cache_shelf rules;
     struct cache_figures figures;
@@ -49,7 +49,7 @@ struct cache {
     pthread_cond_t made;
     struct shelf *shelves;
     size_t shelf_count;
-    struct cache_waiting waiting; /* functions NULL when nobody wants to know */
+    struct cache_waiting waiting; /* functions NULL if no one needs to know */
     struct map entries;           /* struct cache_entry, by shelf and key */
     uint64_t use_count;
 };
@@ -132,7 +132,7 @@ static void cache_forget(struct cache *cache, struct cache_entry *entry)
     entry->is_forgotten = true;
 }
 
-/* To make room, or since nobody asks for it any more. */
+/* Drops an entry to make room, or because no one requests it any more. */
 static void cache_drop(struct cache *cache, struct cache_entry *entry)
 {
     cache_forget(cache, entry);
@@ -252,8 +252,8 @@ static struct cache_entry *find_fresh(struct cache *cache, const struct shelf *s
     return NULL;
 }
 
-/* With the lock, which is free meanwhile. Whoever waits for it wants it made, even when the maker's own asker leaves,
- * and waits no longer than is wanted of himself. */
+/* With the lock, which is released meanwhile. A waiter keeps the work going even if the client of its maker leaves. It
+ * stops waiting when its own work is no longer needed. */
 static void wait_until_made(struct cache *cache, struct cache_entry *entry)
 {
     const struct cache_waiting *waiting = &cache->waiting;

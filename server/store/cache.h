@@ -30,7 +30,7 @@ struct cache_made {
 /* Makes a value; NULL and `err` on failure. Called without any lock held. */
 struct cache_maker {
     void *(*make)(void *context, struct cache_made *made, struct err *err);
-    void (*free_value)(void *value); /* gets the value when nobody holds it any more */
+    void (*free_value)(void *value); /* gets the value when no one holds it any more */
     void *context;
 };
 
@@ -76,18 +76,18 @@ void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct
 void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cache_hold *hold);
 /* Frees the longest unused value of that origin although its budget would allow it; false when all are held. */
 bool cache_drop_oldest(struct cache *cache, enum cache_origin origin);
-/* Frees the values, but facts, that nobody asked for during `idle_ms`, or those of their shelf, before `now_ms`
+/* Frees the values, except facts, that no one requested during `idle_ms`, or the limit of their shelf, before `now_ms`
  * (clock_ms). */
 void cache_drop_idle(struct cache *cache, int64_t now_ms, int64_t idle_ms);
 /* What a shelf did since it is there, and holds now. */
 struct cache_figures {
     uint64_t hit_count;         /* asked for and there, or being made */
     uint64_t made_count;        /* asked for and not there; */
-    uint64_t failed_count;      /* …of these: ended in an error */
+    uint64_t failed_count;      /* how many of these ended in an error */
     uint64_t dropped_count;     /* released to make room, or not asked for in long */
     uint64_t making_us;         /* time that makers took; one that needs another value first waits for that too */
     uint64_t count, cost_bytes; /* now, of values and of errors that are kept */
 };
 struct cache_figures cache_figures_of(struct cache *cache, size_t shelf);
-/* Lets go; fine to call with a hold that was never filled ({0}). */
+/* Releases the value; fine to call with a hold that was never filled ({0}). */
 void cache_release(struct cache_hold *hold);

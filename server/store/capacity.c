@@ -27,7 +27,7 @@ static bool may_count(enum capacity_from from, const struct capacity *found)
 
 /* ---- what each source says ---- */
 
-/* Of whichever memory space the text states. */
+/* The capacity of the memory space that the text names. */
 static bool of_text(const struct snapshot_file *file, struct capacity *capacity, struct dump_beside_lost *lost)
 {
     struct buf text = BUF_INIT;

@@ -28,9 +28,9 @@ struct capacity {
 bool capacity_choose(const char *text, struct capacity *capacity);
 /* `found` is `one` where that counts before it; of the same memory space. Either may have 0 bytes: it says nothing. */
 void capacity_take(struct capacity *found, const struct capacity *one);
-/* That of memory space 0, by `chosen` (may be NULL), the error texts of the session, the chip that its dump names, the
- * devices of its trace. False: nothing says it. Of a dump's module `group`, of a trace's `contents`; the other may be
- * NULL. */
+/* The capacity of memory space 0, from `chosen` (may be NULL), the session's error texts, the chip that its dump names,
+ * or the devices of its trace. False: none of them gives it. For a dump's module pass `group`, for a trace `contents`;
+ * the other may be NULL. */
 bool capacity_find(const struct capacity *chosen, const struct snapshot_session *session,
                    const struct snapshot_group *group, const struct analysis_contents *contents,
                    struct capacity *capacity);

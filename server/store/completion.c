@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Of what the module takes; real programs need a sixth of it. */
+/* In parts of what the module takes; real programs need a sixth. */
 static const struct account_share SHARE = {1, 8 << 20, 8, 64 << 20, UINT64_MAX};
 
 struct completion {

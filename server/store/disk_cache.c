@@ -91,8 +91,8 @@ static int disk_cache_order(const void *a, const void *b)
     return (one->used_at_s > other->used_at_s) - (one->used_at_s < other->used_at_s);
 }
 
-/* With the lock. Counts what is there, and when that is more than there may be, takes away what was used longest ago
- * until a quarter is free. */
+/* With the lock. Counts the used bytes and, if they exceed the limit, removes the entries used longest ago until a
+ * quarter is free. */
 static void disk_cache_trim(struct disk_cache *cache)
 {
     struct entries entries = {0};
@@ -188,7 +188,7 @@ static bool write_all(int file, const void *from, size_t size)
     return true;
 }
 
-/* Of an open file; the bytes come into `out` only if all of it holds. */
+/* Reads an open file; the bytes come into `out` only if the whole file is valid. */
 static bool disk_cache_take(const struct disk_cache *cache, int file, const char *key, struct buf *out)
 {
     struct stat status;

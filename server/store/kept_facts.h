@@ -4,7 +4,7 @@
 
 #include "server/store/store.h"
 
-/* Of the file of that identity; NULL and nothing where nothing is kept, or `cache` is NULL. */
+/* The kept contents of the file with that identity; NULL if none are kept, or if `cache` is NULL. */
 struct analysis_contents *kept_facts_contents(struct disk_cache *cache, const struct files_identity *identity);
 void kept_facts_keep_contents(struct disk_cache *cache, const struct files_identity *identity,
                               const struct analysis_contents *contents);

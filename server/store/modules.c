@@ -49,7 +49,7 @@ static bool is_id(const void *context, uint64_t at)
     return strcmp(wanted->modules->entries[at].id, wanted->id) == 0;
 }
 
-/* Of a later host: does an earlier entry bear this id? */
+/* For a later host: does an earlier entry have this id? */
 static bool is_listed(struct modules *modules, const char *id)
 {
     const struct modules_wanted wanted = {modules, id};

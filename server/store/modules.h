@@ -47,10 +47,10 @@ void modules_open(struct store *store, const struct snapshot_session *session, c
 void modules_read_totals(struct store *store, struct modules *modules);
 void modules_close(struct modules *modules);
 
-/* Does `wanted` name it, by name, name(id) or id? NULL names all. */
+/* Does the text `wanted` match the entry's name, name(id) or id? NULL matches all. */
 bool modules_is_named(const struct modules_entry *entry, const char *wanted);
-/* The one with the largest total, of those that `wanted` names; one that cannot be read only where there is no other.
- * NULL: none is named so. After modules_read_totals. */
+/* The module with the largest total among those that `wanted` names. It is one that cannot be read only if there is no
+ * other. NULL: no module has that name. After modules_read_totals. */
 struct modules_entry *modules_largest(const struct modules *modules, const char *wanted);
 /* Largest first, after modules_read_totals. */
 void modules_sort(struct modules *modules);

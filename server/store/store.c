@@ -23,7 +23,7 @@ struct store {
     struct cache *cache;
     struct account *account;
     struct thread_pool *thread_pool, *readers;
-    struct cache_waiting waiting; /* functions NULL when nobody wants to know */
+    struct cache_waiting waiting; /* functions NULL if no one needs to know */
     atomic_bool is_stopping;
     const char *category_rules, *libraries; /* NULL: none */
     struct disk_cache *disk_cache;          /* NULL: none */
@@ -182,7 +182,7 @@ static struct analysis_contents *contents_of_file(struct store *store, struct fi
     return contents;
 }
 
-/* From the disk cache, else from the file, of which nothing is kept unless it stayed as it is. */
+/* Reads the disk cache, else the file. The result is kept only if the file did not change meanwhile. */
 static struct analysis_contents *read_contents(struct store *store, const struct files_place *place,
                                                struct file *opened, struct unpacked **apart, struct err *err)
 {

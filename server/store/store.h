@@ -67,10 +67,10 @@ const char *store_libraries(const struct store *store);
 void store_set_disk_cache(struct store *store, struct disk_cache *disk_cache);
 /* NULL for what does not lie on disk: what readers sent never gets there. */
 struct disk_cache *store_disk_cache(const struct store *store, const struct files_place *place);
-/* Lets go of all that nobody looks at and that can be read again; false when there is nothing. */
+/* Releases all unused values that can be read again; false when there are none. */
 bool store_drop_all(struct store *store);
-/* Lets go of what was read from files and nobody looks at, longest unused first, until all that is held, by whoever, is
- * at most so many bytes, or nothing is left. */
+/* Releases unused values that were read from files, longest unused first, until all held values, used or not, take at
+ * most `kept_bytes`, or none can be released. */
 void store_drop_read(struct store *store, uint64_t kept_bytes);
 /* To be called now and then: releases what was not looked at for long. */
 void store_expire(struct store *store);

@@ -23,7 +23,7 @@ enum { SHORT_TEXT_BYTES = 64 << 10 };
 static const struct kind {
     struct account_share share;
     uint64_t packed_max_factor; /* of a gzip or zip */
-    bool takes_what_is_left;    /* what nobody looks at goes only for the least that it needs */
+    bool takes_what_is_left;    /* unused values are dropped only for the minimum that it needs */
     size_t shelf, uploaded_shelf;
     size_t id_length; /* of an uploaded one; 0: none is uploaded */
     const char *name;
@@ -170,7 +170,7 @@ static void *make_once(void *context, struct cache_made *made, struct err *err)
     return kept;
 }
 
-/* Whatever the accounts say, the system may give less: then all that nobody looks at goes, for one more try. */
+/* The system may give less than the accounts say: then drops all unused values, for one more try. */
 static bool is_worth_another(struct store *store, struct err *err)
 {
     if (err->code != ERR_exhausted || !store_drop_all(store))
@@ -277,7 +277,7 @@ void subjects_make(struct store *store, const struct subjects_place *place, stru
     made->is_transient = facts.is_transient;
 }
 
-/* Hands over what is there already. */
+/* Hands over what was made before. */
 static void *hand_over(void *context, struct cache_made *facts, struct err *err)
 {
     struct subjects_made *made = context;
@@ -372,7 +372,7 @@ struct answering {
     const struct analysis_question *question;
 };
 
-/* Would it be told more about some of them if there were more memory? */
+/* Would some of them have more figures with more memory? */
 static bool lacks_room(const struct analysis_question *question)
 {
     size_t at = 0;

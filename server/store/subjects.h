@@ -22,8 +22,8 @@ struct subject {
     const struct upload *upload;         /* the bytes of an uploaded text; else NULL */
     uint64_t size_bytes;
     int64_t modified_at_ms; /* of a file; 0 of an uploaded one */
-    bool is_partial; /* something was left out of it, for lack of room or of a file: another time it may be told */
-    bool lacks_file; /* the same, for a file that could not be read */
+    bool is_partial;        /* something was left out, for lack of memory or of a file: a later answer may have it */
+    bool lacks_file;        /* the same, for a file that could not be read */
     struct cache_hold hold; /* is_transient after a failure: only others took the memory */
 };
 
@@ -85,8 +85,8 @@ typedef void subjects_lost(void *context, const struct snapshot_host *host, cons
 const struct snapshot_host *subjects_worst_host(struct store *store, const struct snapshot_session *session,
                                                 subjects_lost *lost, void *context);
 
-/* The allocator snapshot that is looked at where none is named: the worst host if it is one, else the first. Of a
- * session that has some. */
+/* The allocator snapshot to show if none is named: the worst host if it is a snapshot, else the first snapshot of the
+ * session, which has at least one. */
 const struct snapshot_host *subjects_allocator(struct store *store, const struct snapshot_session *session);
 
 /* The answer to `question`, with a reference of its own, or NULL. With a `place` the question is about the subject

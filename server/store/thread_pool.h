@@ -10,6 +10,6 @@
 struct thread_pool;
 
 struct thread_pool *thread_pool_new(size_t threads_a_processor);
-/* When nobody works with its hands any more. */
+/* Call when no thread uses its workers any more. */
 void thread_pool_free(struct thread_pool *thread_pool);
 const struct workers *thread_pool_workers(const struct thread_pool *thread_pool);

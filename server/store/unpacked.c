@@ -95,7 +95,7 @@ void unpacked_attach(struct store *store, struct file *file, struct cache_hold *
 {
     struct unpacked_making making = {.store = store, .file = file};
     const struct cache_maker maker = {unpacked_make_value, unpacked_free, &making};
-    struct err ignored = ERR_INIT; /* whoever reads the file says it */
+    struct err ignored = ERR_INIT; /* reading the file reports the fault */
     *hold = (struct cache_hold){0};
     if (!files_is_packed(file))
         return;
@@ -123,7 +123,7 @@ struct unpacked *unpacked_read(struct store *store, struct file *file)
     bool is_transient = false;
     struct err ignored = ERR_INIT;
     struct account *account = store_account(store);
-    /* until all files of a session are read nobody can drop it: others need room meanwhile */
+    /* it cannot be dropped until all files of a session are read, and other work needs memory meanwhile */
     bool may_hold = files_is_packed(file) && account_taken(account) < account_limit(account) / READ_PART_OF_ACCOUNT;
     struct unpacked *unpacked = may_hold ? unpacked_make(store, file, &is_transient, &ignored) : NULL;
     unpacked_give(file, unpacked);

@@ -30,8 +30,8 @@ void upload_add(struct upload *upload, const char *bytes, size_t size);
 /* Nothing more will come: gives back what was taken too much. */
 void upload_end(struct upload *upload);
 
-/* By who made it, before others hold it: it will stay for long, so small ones count as well, and `extra_bytes` for
- * what is made of it. False when there is no room. */
+/* The maker of the upload calls it before others hold it. The upload will stay for long, so small ones count as well,
+ * and so do `extra_bytes` for what is made from it. False when there is no room. */
 bool upload_keep(struct upload *upload, uint64_t extra_bytes);
 
 /* What all of them have taken from their accounts now. */

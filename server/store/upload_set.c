@@ -162,7 +162,7 @@ static void add_to_tree(struct tree *tree, const struct upload_set_file *from)
         tree_add_memory(tree, from->path, (const unsigned char *)from->upload->data, from->upload->size);
     file->kind = kind_of(file->name, from->kind);
     file->is_as_named = file->kind == NAMES_PROFILE || file->kind == NAMES_SNAPSHOT;
-    /* Equal bytes are the same file, whoever uploads them and whenever. */
+    /* Equal bytes are the same file, for every user and at any time. */
     file->identity = (struct files_identity){.size_bytes = from->upload->size};
     for (size_t at = 0; at < 32; at++) {
         char digit[2] = {from->sha256[at], '\0'};
@@ -237,7 +237,7 @@ static void files_write(const void *context, struct buf *all)
         buf_format(all, "%s %zu %s\n", set->files[at]->sha256, strlen(set->files[at]->path), set->files[at]->path);
 }
 
-/* Of names and bytes, in the order of the names. */
+/* The id is a hash of names and bytes, in the order of the names. */
 static void name_set(struct kept_set *set)
 {
     struct buf all = BUF_INIT;

@@ -14,7 +14,7 @@
 
 #include <stdatomic.h>
 
-/* Of one file, and of all of a set together. */
+/* The limits of one file, and of all files of a set together. */
 #define UPLOAD_SET_FILE_LIMIT_BYTES ((size_t)1 << 30)
 #define UPLOAD_SET_LIMIT_BYTES ((uint64_t)1 << 30)
 enum { UPLOAD_SET_ID_SIZE = 41, UPLOAD_SET_MAX_FILES = 1000 };
@@ -41,7 +41,7 @@ struct upload_set {
  * same path. Errors: argument (path), unsupported (no file that is shown here), limit, notfound (`with`). */
 bool upload_set_add(struct store *store, const char *with, const char *path, struct upload *upload,
                     struct upload_set *set, struct err *err);
-/* `id` may be that of a session of it. `notfound` when it is not kept any more. */
+/* `id` may be the id of one of the set's sessions. `notfound` when the set is not kept any more. */
 bool upload_set_find(struct store *store, const char *id, struct upload_set *set, struct err *err);
 void upload_set_close(struct upload_set *set);
 

@@ -7,5 +7,5 @@
 /* Fills parts->chip, parts->capacity and what of them the core gets, by the order of capacity.h; a failure that states
  * its own capacity keeps that. A file that would have said it, and could not be read, is noted. */
 void verdict_capacity_find(const struct verdict_parts_wanted *wanted, struct verdict_parts *parts);
-/* A person's choice (capacity_choose) counts before all that; copied. */
+/* The user's choice (capacity_choose) takes precedence over all other sources; copied. */
 void verdict_capacity_choose(struct verdict_parts *parts, const struct capacity *chosen);

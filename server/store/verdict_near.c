@@ -130,7 +130,7 @@ static bool is_named(const struct modules_entry *entry, struct str name)
     return entry->program && str_equal(str_of(entry->program->name), name);
 }
 
-/* Small totals are the same by chance; a trace is found by nothing else. */
+/* Small totals are equal by chance, and a trace is found only by its total. */
 static bool is_total_distinctive(const struct verdict_near_place *place, const struct verdict_near_program *program)
 {
     uint64_t bytes = program->has_total ? program->total_bytes : program->least_bytes;

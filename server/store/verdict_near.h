@@ -15,7 +15,7 @@ struct verdict_near_program {
     bool has_total;
     uint64_t total_bytes;
     uint64_t rounding_bytes; /* how far a total may be from it: it was printed with few digits */
-    uint64_t least_bytes;    /* of one piece of it: no smaller program is it; 0: not known */
+    uint64_t least_bytes;    /* the size of one piece of the program: a smaller program cannot be it; 0: not known */
 };
 
 /* Where it is looked for. Borrowed. */
@@ -35,9 +35,9 @@ struct verdict_near {
     bool is_loose;          /* its total may have been up to 2 % apart */
 };
 
-/* Always fills `found`. Of a program beside, above or below the folder a total may be up to 2 % apart: a log prints
- * that of another attempt. Of a trace, and elsewhere, it has to be the same, and
- * of a trace at least 1 MiB: smaller ones are the same by chance. */
+/* Always fills `found`. For a program beside, above or below the folder, the total may differ by up to 2 %, because a
+ * log may print the total of another attempt. For a trace, and elsewhere, it has to be equal. For a trace it has to be
+ * at least 1 MiB too, because smaller totals are equal by chance. */
 void verdict_near_find(struct store *store, const struct verdict_near_place *place,
                        const struct verdict_near_program *program, struct verdict_near *found);
 /* "root/path" of a file without the last component; free(). */

@@ -139,7 +139,8 @@ static void place_set(const struct verdict_parts_wanted *wanted, const char *fol
                                          .at_ms = wanted->session ? wanted->session->modified_at_ms : 0};
 }
 
-/* Of another session: a log lies beside, above or below the dump of its program, or elsewhere in the logdir. */
+/* Finds a module of another session: a log lies beside, above or below the dump of its program, or elsewhere in the
+ * logdir. */
 static void module_find_near(struct store *store, const struct verdict_parts_wanted *wanted,
                              struct verdict_parts *parts)
 {
@@ -197,7 +198,7 @@ static bool lacks_modules(const struct modules *modules)
     return lacks;
 }
 
-/* Where no program was found: it may be in one of these. */
+/* If no program was found, it may be in one of these files. */
 static void modules_unread(struct verdict_parts *parts)
 {
     for (size_t at = 0; at < parts->modules.file_count; at++) {
@@ -369,7 +370,7 @@ static void empty_add(const struct verdict_parts_wanted *wanted, struct verdict_
     }
 }
 
-/* Of a session without a failure nothing could be read that tells of memory. */
+/* Is it a session without a failure in which no source of memory figures could be read? */
 static bool has_nothing_but_unread(const struct verdict_parts *parts)
 {
     struct analysis_trace_pool pool;

@@ -54,8 +54,8 @@ bool verdict_parts_open(struct store *store, const struct verdict_parts_wanted *
                         struct err *err);
 void verdict_parts_close(struct verdict_parts *parts);
 
-/* Of the log or the session, to look for what lies beside it: root and path; NULL: in memory, or none is known. free()
- * */
+/* The folder of the log or the session, where files beside it are searched: root and path; NULL: it is in memory, or
+ * not known. free() */
 char *verdict_parts_folder(const struct verdict_parts_wanted *wanted);
 
 /* Notes that `subject` could not be made of the file, because of `err`. A file is named once, with the first reason. */

@@ -64,7 +64,7 @@ static bool read_object(const cJSON *object, const char *token, struct aws_crede
     return aws_credentials_are_whole(credentials, of, err);
 }
 
-/* Of containers and instances. */
+/* For containers and instances. */
 static bool read_json(const struct buf *body, struct aws_credentials *credentials, const char *of, struct err *err)
 {
     cJSON *root = cJSON_ParseWithLength(body->data, body->length);
@@ -73,7 +73,7 @@ static bool read_json(const struct buf *body, struct aws_credentials *credential
     return is_good;
 }
 
-/* Of credential_process: the same with a version. */
+/* For credential_process: the same with a version. */
 static bool read_process_json(const struct buf *body, struct aws_credentials *credentials, const char *of,
                               struct err *err)
 {

@@ -17,7 +17,7 @@ enum { LOOK_MS = 100, PRINTED_BYTES = AWS_PROCESS_OUTPUT_MAX_BYTES + 1 };
 
 extern char **environ;
 
-/* Of the process that asks: the socket to the one outside of its box; -1: there is none. */
+/* For the process that asks: the socket to the process outside of the sandbox; -1: there is none. */
 static int asking = -1;
 
 /* ---- the command ------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@
 
 static const char *const PLACES[] = {
     "/etc/ssl/certs/ca-certificates.crt",                /* Debian, Ubuntu, Alpine, Arch, Nix */
-    "/etc/pki/tls/certs/ca-bundle.crt",                  /* Fedora, RHEL and what is made of it */
+    "/etc/pki/tls/certs/ca-bundle.crt",                  /* Fedora, RHEL and their derivatives */
     "/etc/ssl/ca-bundle.pem",                            /* SUSE */
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", /* RHEL without the link above */
     "/etc/ssl/cert.pem",                                 /* Alpine without its package of certificates */

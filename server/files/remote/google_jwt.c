@@ -30,7 +30,7 @@ static void base64url_add(struct buf *out, const uint8_t *bytes, size_t size)
 
 /* ---- the key ------------------------------------------------------------------------------ */
 
-/* What stands between the first two lines of dashes, decoded; free(). */
+/* The text between the first two lines of dashes, decoded; free(). */
 static uint8_t *pem_decode(const char *pem, size_t *size)
 {
     const char *begin = strstr(pem, "-----BEGIN "), *body = begin ? strchr(begin, '\n') : NULL;

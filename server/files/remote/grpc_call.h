@@ -29,8 +29,8 @@ struct grpc_call {
 
     /* Filled: */
     bool is_ended;
-    /* Of what went wrong below gRPC: io (nobody listens, a name that is not known, a cut), unsupported (what listens
-     * does not speak gRPC), stopped (`tick` or `take` ended it). */
+    /* What went wrong below gRPC: io (no listener, an unknown name, a cut), unsupported (the listener does not speak
+     * gRPC), stopped (`tick` or `take` ended it). */
     struct err err;
     char status[GRPC_CALL_STATUS_SIZE];   /* grpc-status of the trailers; "" where it is missing */
     char message[GRPC_CALL_MESSAGE_SIZE]; /* grpc-message, cut to what fits, as it was sent */

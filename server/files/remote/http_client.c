@@ -47,11 +47,11 @@ struct transfer {
      * check then. So what found no handshake is asked again in turns without and with TLS 1.3. */
     bool is_by_tls_1_2;
 
-    /* Of one try. */
+    /* For one try. */
     CURL *easy;
     bool has_begun;    /* the body has */
     uint64_t skip;     /* bytes that come before those asked for: of a server that knows no ranges */
-    bool is_complete;  /* all that was asked for is there; what follows is not wanted */
+    bool is_complete;  /* all requested bytes are there; any that follow are dropped */
     bool is_given_up;  /* by take or begin */
     const char *fault; /* what was wrong with the answer, which will not get better; NULL: nothing */
     char no_ca_file[CA_FILE_WHY_BYTES];
@@ -206,8 +206,8 @@ static struct curl_slist *header_add(struct transfer *transfer, struct curl_slis
     return longer ? longer : list;
 }
 
-/* Of what is signed the hash of the body is a part, which S3 wants to be told; libcurl 7.88 does not tell it, and takes
- * it from here. Only requests without a body are signed. */
+/* The signature covers the hash of the body, which S3 needs in a header; libcurl 7.88 does not add the header, but uses
+ * this one. Only requests without a body are signed. */
 static struct curl_slist *headers_of(struct transfer *transfer)
 {
     static const char OF_NO_BODY[] =
@@ -368,7 +368,7 @@ static bool is_by_mbed_tls(void)
     return library && strncmp(library, "mbedTLS", 7) == 0;
 }
 
-/* CURLE_OK also when all that was wanted came. `again`: it should be tried again. */
+/* CURLE_OK also when all requested bytes came. `again`: it should be tried again. */
 static CURLcode try_once(struct transfer *transfer, bool *again)
 {
     *again = false;

@@ -78,8 +78,8 @@ struct http_client_answer {
 };
 
 /* True when a server answered, whatever the status; free the answer with http_client_free either way. False with `err`
- * (io: no answer, or none to its end; limit: it was too large; stopped: nobody waits). `err` names the host, and
- * neither path nor query nor headers. */
+ * (io: no answer, or a cut one; limit: it was too large; stopped: no one waits). `err` names the host, but no path,
+ * query or header. */
 bool http_client_perform(const struct http_client_request *request, struct http_client_answer *answer, struct err *err);
 void http_client_free(struct http_client_answer *answer);
 
@@ -90,7 +90,7 @@ bool http_client_header(const struct http_client_answer *answer, const char *nam
 /* What was asked for and received since the start. */
 struct http_client_figures {
     uint64_t request_count; /* tries, each of them */
-    uint64_t retry_count;   /* of these, those that asked again */
+    uint64_t retry_count;   /* how many of these requests were retries */
     uint64_t body_bytes;    /* of all answers */
 };
 struct http_client_figures http_client_figures(void);

@@ -15,8 +15,8 @@ void http_turns_end(void);
 /* No request to this server begins for that long, at most a minute. */
 void http_turns_pause(uint64_t server, int64_t wait_ms);
 
-/* What to wait after try number `tried` (1: the first) failed: doubling from 200 ms to 10 s, of which a half to all by
- * `chance` (any number). */
+/* How long to wait after try number `tried` (1: the first) failed. The limit doubles from 200 ms to 10 s; `chance` (any
+ * number) picks a wait between half of it and all of it. */
 int64_t http_turns_delay_ms(unsigned tried, uint64_t chance);
 /* False as above. */
 bool http_turns_wait(int64_t wait_ms);

@@ -37,8 +37,8 @@ static char *redirect_of(const struct remote_address *address, const struct http
     return is_same_server || strncmp(location, "https://", 8) == 0 ? memory_text(location) : NULL;
 }
 
-/* Nothing that is sent is a secret, so that redirects to other hosts are followed; but not by what goes on with a range
- * of which some bytes were taken, as a new request would bring those once more. */
+/* Follows redirects to other hosts, because no secret is sent. It does not when it goes on with a range of which some
+ * bytes were taken: a new request would bring those once more. */
 static bool https_files_ask(const struct remote_address *address, char *url, const struct http_client_request *like,
                             struct http_client_answer *answer, struct err *err)
 {

@@ -61,7 +61,7 @@ static void entities_decode(char *text)
     *to = '\0';
 }
 
-/* Does it lead to what lies right below? Then that is told. */
+/* If the link leads right below the folder, reports it. */
 static void link_take(const struct https_page_reading *reading, char *link)
 {
     size_t folder = strlen(reading->path);

@@ -24,7 +24,7 @@ struct remote_root {
     bool is_file;
     struct err fault;
 
-    /* Of remote_root_follow. */
+    /* For remote_root_follow. */
     pthread_t thread;
     bool has_thread, is_nudged;
     int64_t took_ms; /* to list it, the last time */
@@ -164,8 +164,7 @@ static bool list_folder(struct remote_root *root, struct err *err)
     return true;
 }
 
-/* An object or a folder? Who may not look at an object that is not there is told 403 by some servers: the list then
- * says more. */
+/* Is it an object or a folder? Some servers answer 403 for a missing object: then the list decides. */
 static bool list_any(struct remote_root *root, struct err *err)
 {
     struct err reason = ERR_INIT;
@@ -366,7 +365,7 @@ bool remote_read(const struct remote_file *file, uint64_t offset, void *into, si
 {
     if (remote_blocks_read(file->blocks, offset, into, size, err))
         return true;
-    if (err->code != ERR_changed && err->code != ERR_stopped) /* whoever reads learns only that it failed */
+    if (err->code != ERR_changed && err->code != ERR_stopped) /* the reader only learns that it failed */
         log_limited(LOG_SERVER_ERRORS, "%s: %s", file->name, err->text);
     return false;
 }

@@ -31,11 +31,11 @@ struct remote_root;
 /* The same one each time for an address; it stays to the end. NULL with `err` (argument) when it is none. */
 struct remote_root *remote_root_of(const char *address, struct err *err);
 
-/* Of an address that nobody uses any more and that was not followed: what is known of it goes. */
+/* Forgets what is known of an address that is no longer used and was not followed. */
 void remote_root_forget(const char *address);
 
-/* Asks the server what is there now: what is below the address, or the object that it is. False with `err`: then what
- * was known stays. */
+/* Asks the server for the current list: the objects below the address, or the object that it names. False with `err`:
+ * then the former list stays. */
 bool remote_root_list(struct remote_root *root, struct err *err);
 /* The newest list, to be released; NULL before the first one. */
 struct remote_listing *remote_root_hold(struct remote_root *root);
@@ -50,7 +50,7 @@ bool remote_root_follow(struct remote_root *root, void (*news)(void *context), v
 /* Something that no longer fits was met: it is listed soon. */
 void remote_root_nudge(struct remote_root *root);
 
-/* What tells an object in one state from everything else. */
+/* Identifies an object in one state. */
 struct remote_identity {
     uint64_t hash[2];
     uint64_t size_bytes;
@@ -68,5 +68,5 @@ const struct remote_identity *remote_file_identity(const struct remote_file *fil
 /* Reads within its size. False with `err`; `changed` when it is no longer what was opened. */
 bool remote_read(const struct remote_file *file, uint64_t offset, void *into, size_t size, struct err *err);
 bool remote_is_changed(const struct remote_file *file);
-/* Asks for the beginning of it, without waiting. */
+/* Requests the beginning of the file, without waiting. */
 void remote_want_start(const struct remote_file *file);

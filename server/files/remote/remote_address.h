@@ -37,7 +37,7 @@ char *remote_address_respell(const char *text);
  * clause. NULL: it does not look like one. */
 const char *remote_address_why_not(const char *text);
 
-/* Does a user, and so maybe a password, stand before the host of this URL? */
+/* Does the URL have a user, and so maybe a password, before its host? */
 bool remote_address_has_user(const char *url);
 /* Is the host of this http:// or https:// URL this machine? False with a user before it: readers differ in what is the
  * host then. */

@@ -9,7 +9,7 @@ enum { REMOTE_AHEAD_STREAMS = 16, REMOTE_AHEAD_MAX = 64 };
 /* Somebody who reads forwards. */
 struct remote_ahead_stream {
     uint64_t last, end; /* the block that he read last, and the first that was not asked for */
-    uint64_t window;    /* blocks that were asked for last; 0: nobody */
+    uint64_t window;    /* blocks of the last request; 0: none was made */
     uint64_t used_at;
 };
 

@@ -10,7 +10,7 @@
 
 enum { REMOTE_ANSWER_ETAG_SIZE = 256 };
 
-/* What is told of one object. */
+/* What an answer says about one object. */
 struct remote_answer_object {
     char etag[REMOTE_ANSWER_ETAG_SIZE]; /* "" when none is given */
     uint64_t size_bytes;

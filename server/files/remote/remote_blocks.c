@@ -24,7 +24,7 @@ struct remote_blocks_object {
     atomic_bool is_changed;
     /* With the lock. */
     struct remote_ahead ahead;
-    struct err fault; /* why a block of it could not be had; then none is asked for any more */
+    struct err fault; /* why a block could not be read; then no more blocks are requested */
 };
 
 struct block {
@@ -328,8 +328,8 @@ static void range_add(struct remote_blocks_object *object, uint64_t first, uint6
     fetcher_call();
 }
 
-/* With the lock: asks for those of these blocks that are neither there nor on their way. `urgent`: the one that
- * somebody waits for, or UINT64_MAX. */
+/* With the lock: requests those blocks that are neither held nor requested. `urgent`: the block that a thread waits
+ * for, or UINT64_MAX. */
 static void ask_for(struct remote_blocks_object *object, uint64_t from, uint64_t to, uint64_t urgent)
 {
     uint64_t all = (object->size_bytes + REMOTE_BLOCKS_BYTES - 1) / REMOTE_BLOCKS_BYTES;
@@ -383,7 +383,7 @@ static struct block *block_wait(struct remote_blocks_object *object, uint64_t in
     return NULL;
 }
 
-/* With the lock, which is let go while the bytes are copied. */
+/* With the lock, which it releases while it copies the bytes. */
 static bool copy_from(struct remote_blocks_object *object, uint64_t index, size_t skip, void *into, size_t size,
                       struct err *err)
 {

@@ -31,7 +31,7 @@ void remote_blocks_close(struct remote_blocks_object *object);
 /* `size` bytes at `offset`, which are within the object. False with `err`: changed (no longer that state), io,
  * stopped. */
 bool remote_blocks_read(struct remote_blocks_object *object, uint64_t offset, void *into, size_t size, struct err *err);
-/* Asks for the first block of it, if it is not there, and does not wait. */
+/* Requests the object's first block if it is not held, and does not wait. */
 void remote_blocks_want_start(struct remote_blocks_object *object);
 /* Was it found to be another one than when it was opened? */
 bool remote_blocks_is_changed(const struct remote_blocks_object *object);

@@ -65,7 +65,7 @@ static void remote_listing_add_one(struct remote_listing *listing, const struct 
 {
     const char *slash = strrchr(object->path, '/'), *name = slash ? slash + 1 : object->path;
     if (slash && !name[0])
-        return; /* stands for a folder, as consoles leave them */
+        return; /* represents a folder, as web consoles create them */
     if (name[0] && !remote_listing_wants(listing, name))
         return;
     if (!is_path(object->path)) {

@@ -21,14 +21,14 @@ struct remote_object {
 
 struct remote_listing;
 
-/* With one holder. Files whose name is not wanted are left out; NULL: all are taken. */
+/* A new listing with one holder. It leaves out files for which `is_wanted` is false; NULL: it takes all. */
 struct remote_listing *remote_listing_new(bool (*is_wanted)(const char *name));
 bool remote_listing_wants(const struct remote_listing *listing, const char *name);
 struct remote_listing *remote_listing_hold(struct remote_listing *listing);
 void remote_listing_release(struct remote_listing *listing);
 
-/* Copies the object. One whose path is none of a file (a part of it empty, "." or "..", or begun with a slash) is
- * counted and left out; so is what goes beyond REMOTE_LISTING_MAX. Any thread. */
+/* Copies the object. Counts and leaves out an object whose path cannot be a file's (a part is empty, "." or "..", or it
+ * begins with a slash), and those beyond REMOTE_LISTING_MAX. Any thread. */
 void remote_listing_add(struct remote_listing *listing, const struct remote_object *object);
 /* Orders them by path; what was added twice is there once. Before the first look. */
 void remote_listing_end(struct remote_listing *listing);

@@ -54,7 +54,7 @@ void remote_needs_credentials(void (*file)(void *context, const char *path), voi
     google_credentials_each_file(file, context);
 }
 
-/* Of "http://host:8080/x", "host:8080", "[::1]:8080"; 0: none is said. */
+/* The port in "http://host:8080/x", "host:8080", "[::1]:8080"; 0: it has none. */
 static uint16_t port_said(const char *url)
 {
     const char *scheme = strstr(url, "://"), *host = scheme ? scheme + 3 : url;
@@ -76,7 +76,7 @@ uint16_t remote_needs_port(const char *url, uint16_t usual)
     return said ? said : usual;
 }
 
-/* Where none is said, libcurl takes 1080 but for proxies that are spoken to by https. */
+/* Without a port, libcurl uses 1080, except for proxies with https. */
 void remote_needs_proxy_ports(void (*port)(void *context, uint16_t number), void *context)
 {
     static const char *const VARIABLES[] = {"https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"};

@@ -14,7 +14,7 @@ void remote_needs_credentials(void (*file)(void *context, const char *path), voi
 void remote_needs_program(const char *address);
 /* The port that a URL or "host:port" leads to; `usual` where neither it nor its scheme tells. */
 uint16_t remote_needs_port(const char *url, uint16_t usual);
-/* Of the proxies that the environment names. */
+/* Calls back with the ports of the proxies that the environment names. */
 void remote_needs_proxy_ports(void (*port)(void *context, uint16_t number), void *context);
-/* Of an address, of the services that it leads to, and of proxies. */
+/* Calls back with the ports of an address, of the services that it leads to, and of proxies. */
 void remote_needs_ports(const char *address, void (*port)(void *context, uint16_t number), void *context);

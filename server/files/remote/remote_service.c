@@ -87,8 +87,8 @@ static bool split(struct remote_walk *walk, const struct listing_all *all, const
     return is_good;
 }
 
-/* Is a page that was there before the next one? Compared with the one that was kept when the count of pages last was a
- * power of two (Brent's way to find a cycle): a ring of N pages is told after 3 * N at the most. */
+/* Does the next page repeat an earlier one? Compares it with the page kept when the page count last was a power of two
+ * (Brent's cycle detection): a ring of N pages is found after at most 3 * N. */
 static bool leads_back(const struct remote_service_page *page, uint64_t page_count, char **kept)
 {
     if (!page->next)

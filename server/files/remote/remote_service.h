@@ -11,15 +11,15 @@
 #include <stdbool.h>
 
 struct remote_service {
-    /* All objects below the address into `listing`, by several requests at a time. False with `err` when a part of it
+    /* Adds all objects below the address to `listing`, with several requests at a time. False with `err` when some
      * could not be listed. */
     bool (*list)(const struct remote_address *address, struct remote_listing *listing, struct err *err);
     /* What is known of the object at `path` below the address, which is "" for the address itself. False with `err`:
      * notfound, io, … */
     bool (*look)(const struct remote_address *address, const char *path, struct remote_answer_object *object,
                  struct err *err);
-    /* A range of it, as `like` says with its range, take and begin, as long as it still is the object that has this
-     * etag ("": any). False with `err`: changed, notfound, io, … */
+    /* Reads a range of the object, as `like` says with its range, take and begin, if its ETag is still `etag` ("":
+     * any). False with `err`: changed, notfound, io, … */
     bool (*read)(const struct remote_address *address, const char *path, const char *etag,
                  const struct http_client_request *like, struct err *err);
 };
@@ -67,8 +67,7 @@ const char *s3_endpoint(void);
 
 /* gcs.c: Google Cloud Storage, by its JSON interface. The generation of an object is its ETag here: it changes with
  * each write and with nothing else. */
-/* The server that STORAGE_EMULATOR_HOST names, which is asked instead of Google's and gets no credentials; NULL:
- * Google's. */
+/* The server in STORAGE_EMULATOR_HOST, which is used instead of Google's and gets no credentials; NULL: Google's. */
 const char *gcs_endpoint(void);
 
 /* https_files.c: files on any web server: a folder is what its page lists (https_page.h), and each file in it is

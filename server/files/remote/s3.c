@@ -166,7 +166,7 @@ static bool s3_ask(const struct remote_address *address, const char *key, const 
 
 /* ---- the service ---------------------------------------------------------------------------- */
 
-/* The parts of the query stand in the order of their names, as the signature has them. */
+/* The parts of the query are in the order of their names, as the signature needs them. */
 static char *query_of(const char *prefix, bool by_folder, const char *next)
 {
     struct buf query = BUF_INIT;

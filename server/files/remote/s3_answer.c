@@ -167,7 +167,7 @@ static bool s3_answer_parse(struct s3_answer_reading *reading, const char *xml, 
     return reading->is_list || err_set(reading->err, ERR_malformed, 0, "the list of the bucket: is none");
 }
 
-/* The encoding is said behind the keys by some services, so it is looked for first. */
+/* Some services put the encoding behind the keys, so it is searched for first. */
 static bool is_encoded(const char *xml, size_t size)
 {
     static const char SAID[] = "<EncodingType>url<";

@@ -28,7 +28,7 @@ struct catalog_connection {
     int64_t limit_ms; /* of one statement, on this side */
 };
 
-/* ---- what is said ---- */
+/* messages */
 
 static void replace(char *text, const char *secret)
 {
@@ -78,7 +78,7 @@ bool catalog_connection_check(const char *url, char **name, struct err *err)
 
 /* ---- waiting ---- */
 
-/* Until the socket is ready for `events`; false at the end of time or when nobody waits any more. */
+/* Waits until the socket is ready for `events`; false when the time is over or no one waits any more. */
 static bool wait_for(const struct catalog_connection *connection, short events, int64_t until_ms, struct err *err)
 {
     struct pollfd wanted = {.fd = PQsocket(connection->libpq), .events = events};
@@ -139,7 +139,7 @@ static bool next_result(const struct catalog_connection *connection, int64_t unt
 
 /* ---- one statement ---- */
 
-/* A statement that took too long is no fault of the server, nor is one that it was told to give up. */
+/* A statement that took too long, or that was cancelled, is no fault of the server. */
 static enum err_code code_of(const PGresult *result)
 {
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -170,7 +170,7 @@ static bool rows_take(const PGresult *result, catalog_take *take, void *context,
     return true;
 }
 
-/* All results of what was sent. False: one was not as wanted; `is_over` tells whether the connection is at its end. */
+/* Takes all results of a request. False: one was not as expected; `is_over` says whether the connection has ended. */
 static bool results_take(const struct catalog_connection *connection, catalog_take *take, void *context, bool *is_over,
                          struct err *err)
 {
@@ -259,8 +259,8 @@ bool catalog_connection_copy(struct catalog_connection *connection, const char *
 
 /* ---- the connection ---- */
 
-/* What stands after the address cannot be changed by it. Kerberos, which libpq would try first, loads code and reads
- * files that this program may not have any more (server/sandbox); gssencmode= in the address asks for it. */
+/* The address cannot change the settings after it. Kerberos, which libpq would try first, loads code and reads files
+ * that this program may not have any more (server/sandbox); gssencmode= in the address asks for it. */
 static PGconn *catalog_connection_begin(const char *url)
 {
     static const char *const words[] = {"fallback_application_name", "gssencmode", "dbname", "client_encoding", NULL};
@@ -283,7 +283,7 @@ static bool set_up(struct catalog_connection *connection, bool is_reader, struct
     buf_text(&sql, "SET search_path = memviewd, pg_catalog, pg_temp; SET TimeZone = 'UTC'; SET DateStyle = 'ISO'; "
                    "SET standard_conforming_strings = on; SET client_min_messages = error; "
                    "SET default_transaction_isolation = 'read committed'; SET jit = off; ");
-    if (!is_reader) /* a table that was just filled has no statistics yet: all of it would be read for each batch */
+    if (!is_reader) /* a table that was just filled has no statistics yet: each batch would read the whole table */
         buf_text(&sql, "SET enable_seqscan = off; ");
     else
         buf_format(&sql,

@@ -35,7 +35,7 @@ struct catalog_row {
 /* False, with `err` set, ends the query and loses the connection. Called once without cells, before the rows. */
 typedef bool catalog_take(void *context, const struct catalog_row *row, struct err *err);
 
-/* One statement with parameters (NULL: null); `take` NULL: nothing is wanted of the answer. */
+/* One statement with parameters (NULL: null); `take` NULL: the answer is not needed. */
 bool catalog_connection_query(struct catalog_connection *connection, const char *sql, const char *const *parameters,
                               size_t parameter_count, catalog_take *take, void *context, struct err *err);
 /* Several statements, without parameters and answers. */

@@ -76,7 +76,7 @@ static void fact_set(struct catalog_fact *fact, const char *identity, const char
     fact->value = memory_format("%.*s", (int)length, value);
 }
 
-/* ---- for whoever reads files ---- */
+/* for code that reads files */
 
 static void id_write(char id[ROWS_ID_SIZE], enum facts_kind kind, const struct files_place *place)
 {
@@ -209,8 +209,8 @@ bool catalog_facts_load(struct catalog_facts *facts, const char *const *logdirs,
     return is_good;
 }
 
-/* Of facts from *at on that nobody asked for: "{ID,ID}"; how many. A run does not see all that one over a folder above
- * its own noted. */
+/* Collects facts from *at on that no one requested: "{ID,ID}"; returns how many. A run does not see all facts that a
+ * run over a folder above its own wrote. */
 static size_t unmet_collect(const struct catalog_facts *facts, bool is_all, size_t *at, struct buf *ids)
 {
     size_t count = 0;

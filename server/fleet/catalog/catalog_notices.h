@@ -30,7 +30,7 @@ struct catalog_notices_message {
     const struct buf *body;
     const char *row_id;     /* of the failure on one host, or NULL */
     const struct buf *host; /* the same: what is known of that host, a JSON object */
-    bool is_for_new;        /* not where the catalog has that row, which was there before anybody was to be told */
+    bool is_for_new;        /* skip it if the catalog has that row: it was there before notices were sent */
 };
 /* One that is there already stays as it is, and the host is added to it. */
 bool catalog_notices_add(struct catalog_notices *notices, const struct catalog_notices_message *message,

@@ -128,8 +128,8 @@ static bool gone_mark(struct catalog_regressions *regressions, const struct cata
     return is_good;
 }
 
-/* What changed since, or was settled since, is looked at again. Locked in order, so that of two processes one waits for
- * the other. */
+/* Series that changed since, or were settled since, stay to be examined again. Rows are locked in order, so that of two
+ * processes one waits for the other. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
                                 size_t first, size_t count, const struct buf *found, bool is_told, struct err *err)
 {

@@ -25,9 +25,9 @@ void catalog_regressions_close(struct catalog_regressions *regressions); /* NULL
 /* Texts NULL: not known. */
 struct catalog_series {
     const char *id, *job, *module, *kind, *memory_space, *configuration;
-    bool was_before; /* has points of before runs were kept: of what is found in it nobody is notified */
-    bool is_open;    /* false; set by whoever learns that it changed since: catalog_regressions_looked leaves it */
-    bool is_cut;     /* false; set where not all of its points were looked at: then nothing of it is taken for gone */
+    bool was_before; /* it has points of runs from before runs were kept: its regressions send no notices */
+    bool is_open;    /* false; the caller sets it if the series changed since: catalog_regressions_looked leaves it */
+    bool is_cut;     /* false; set where some points were not examined: then none of its regressions counts as gone */
 };
 struct catalog_series_list {
     struct catalog_series *items; /* by job */
@@ -49,14 +49,13 @@ struct catalog_regression {
     int64_t before_bytes, after_bytes, noise_bytes, threshold_bytes;
 };
 bool catalog_regressions_has(struct catalog_regressions *regressions, const char *id, bool *has, struct err *err);
-/* One that is there already stays as it is, without a further notice. `notice` NULL: nobody is notified. `is_settled`
- * false: its series changed since it was listed, so that its points may be those of half a commit, and nothing was
- * added. */
+/* Adds the regression. One that exists stays as it is, without a further notice. `notice` NULL: no notice is sent.
+ * `is_settled` false: nothing was added, because its series changed since it was listed and its points may be those of
+ * half a commit. */
 bool catalog_regressions_add(struct catalog_regressions *regressions, const struct catalog_regression *found,
                              const struct buf *notice, bool *is_settled, struct err *err);
-/* `count` of the list's series, from `first` on and all of one job, but for those that are open, need not be looked at
- * again until their points change. Of their regressions those in `found`, "ID,ID", are there, the others are gone.
- * `is_told`: of one that goes, and whose notice was sent, there is a notice of the kind regression_gone, in the same
- * statement; once. */
+/* Marks `count` series of the list, from `first` on and all of one job, as examined until their points change; open
+ * ones stay. Regressions of these series that are in `found`, "ID,ID", exist, the others are gone. `is_told`: if the
+ * notice of a regression that goes was sent, the same statement adds one notice of the kind regression_gone. */
 bool catalog_regressions_looked(struct catalog_regressions *regressions, const struct catalog_series_list *list,
                                 size_t first, size_t count, const struct buf *found, bool is_told, struct err *err);

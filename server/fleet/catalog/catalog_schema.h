@@ -6,6 +6,6 @@
 
 /* Is the schema the one that this program reads? `unsupported` and a sentence where it is older, newer or missing. */
 bool catalog_schema_check(struct catalog_connection *connection, struct err *err);
-/* Applies what is missing, all of it or nothing; of processes that do so at the same time one does. `unsupported` where
- * it is newer. */
+/* Applies the missing migrations, all or none. If several processes call it at the same time, one does the work.
+ * `unsupported` if the database has a newer schema. */
 bool catalog_schema_migrate(struct catalog_connection *connection, struct err *err);

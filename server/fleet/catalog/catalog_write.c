@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many files, or so much of their rows, or what came in so long, is one transaction. */
+/* One transaction takes up to this many files, bytes of rows, or milliseconds. */
 enum { BATCH_FILES = 10000, BATCH_BYTES = 32 << 20, BATCH_MS = 1000, MARKED_AT_ONCE = 10000 };
 
 /* A file that the database has, or that was met. */
@@ -33,14 +33,14 @@ struct catalog_writer {
     char *name;
     char *began_at; /* by the server's clock: before anything was looked for */
     char run_id[CATALOG_RUNS_ID_SIZE];
-    pthread_mutex_t lock; /* of what is known: several threads ask whether a file is wanted */
+    pthread_mutex_t lock; /* for what is known: several threads ask whether a file is new */
     struct catalog_write_known *known;
     size_t known_count, known_capacity;
     struct map by_id; /* places in `known` */
     uint64_t shard, shard_count;
     struct buf heads;                 /* names of the columns, apart by commas */
     struct buf files, rows, file_ids; /* of the batch: lines of COPY, and "{ID,ID" */
-    struct buf back_ids; /* "{ID,ID" of files that were gone and are there again, whose rows stand; empty: none */
+    struct buf back_ids; /* "{ID,ID" of files that were gone and are back, whose rows are kept; empty: none */
     size_t batch_count;
     int64_t batch_began_ms;
     struct catalog_write_counts counts;
@@ -259,7 +259,7 @@ static bool known_meet(struct catalog_writer *writer, const struct rows_file *fi
     return is_first;
 }
 
-/* Has the database what an earlier run could read of a file that cannot be read now? Then that stands. */
+/* Does the database have rows that an earlier run read from a file that cannot be read now? Those are kept. */
 static bool stands(struct catalog_writer *writer, const struct rows_file *file)
 {
     bool has = false;
@@ -301,7 +301,7 @@ bool catalog_write_take(void *context, const struct rows_file *file)
 
 /* ---- the end ---- */
 
-/* Of known files from *at on that were not met and are not known to be gone: "{ID,ID}"; how many. */
+/* Collects known files from *at on that were not met and are not known to be gone: "{ID,ID}"; returns how many. */
 static size_t gone_collect(const struct catalog_writer *writer, size_t *at, struct buf *ids)
 {
     size_t count = 0;

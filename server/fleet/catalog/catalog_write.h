@@ -25,21 +25,21 @@ const char *catalog_write_name(const struct catalog_writer *writer);
  * facts by a memviewd older than `older_than` ("1.2.0", borrowed; NULL: none) are not known. NULL with `err`. */
 const struct facts *catalog_write_facts(struct catalog_writer *writer, const char *const *logdirs, size_t count,
                                         const char *older_than, struct err *err);
-/* Before any file: that this part of the work on these folders begins, and what the database has of it. */
+/* Call before any file: notes that this part of the work on these folders begins, and loads what the database has. */
 bool catalog_write_begin(struct catalog_writer *writer, const char *const *logdirs, size_t count, uint64_t shard,
                          uint64_t shard_count, struct err *err);
-/* Those of struct rows_wanted, `context` is the writer. After a fault nothing more is wanted; catalog_write_end tells
- * it. Rows have the form CSV_COPY. */
+/* The callbacks of struct rows_wanted; `context` is the writer. After a fault they refuse all further files, and
+ * catalog_write_end reports the fault. Rows have the form CSV_COPY. */
 bool catalog_write_is_wanted(void *context, const struct rows_file *file);
 bool catalog_write_had_rows(void *context, const char *id);
 bool catalog_write_take(void *context, const struct rows_file *file);
 
 struct catalog_write_counts {
     size_t files, rows; /* written */
-    size_t errors;      /* of these rows, those without a verdict */
+    size_t errors;      /* how many of these rows have no verdict */
     size_t gone;        /* not met in a whole scan */
     size_t unread;      /* rows_file.is_unread, lacks_file: the next run reads them again */
-    size_t standing;    /* of these: keep the rows that they had, instead of those that say so */
+    size_t standing;    /* how many unread files keep their former rows, instead of rows that say so */
 };
 /* Writes what is left; with `is_whole`, of a scan that saw all there is, notes which known files were not met, and that
  * this part has finished. */

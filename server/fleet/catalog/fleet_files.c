@@ -19,7 +19,7 @@ enum {
     STATE_SIZE = sizeof(((struct rows_file *)0)->state),
     NUMBER_SIZE = 32,
     NS_PER_MS = 1000000,
-    AGAIN_MS = CACHE_TRY_AGAIN_MS /* what could not be read is tried again so much later */
+    AGAIN_MS = CACHE_TRY_AGAIN_MS /* an unreadable file is tried again after this time */
 };
 
 /* One row; its texts are its file's. */
@@ -196,7 +196,7 @@ static bool fleet_files_take(void *context, const struct rows_file *file)
     bool is_counted = before && strcmp(before->state, file->state) == 0; /* it was due */
     if (!before) {
         map_fill(&files->files, slot, key_of(file->id), map_value(kept));
-    } else if (kept->is_unread && !before->is_unread) { /* what was read before stands */
+    } else if (kept->is_unread && !before->is_unread) { /* the former rows are kept */
         other = kept;
         kept = before;
     } else {
@@ -220,7 +220,7 @@ static void fleet_files_forget(struct fleet_files *files)
         struct kept_file *kept = map_pointer(files->files.slots[at].value);
         if (kept && kept->round != files->round) {
             kept_free(kept);
-            map_clear(&files->files, &files->files.slots[at]); /* another one may stand there now */
+            map_clear(&files->files, &files->files.slots[at]); /* another one may be there now */
         } else {
             at++;
         }

@@ -13,7 +13,7 @@ struct fleet_columns {
 struct fleet_columns *fleet_record_columns_new(void);
 void fleet_record_columns_free(struct fleet_columns *columns);
 
-/* What of all rows is wanted; NULL, and below 0: of all. Borrowed. */
+/* Which rows to show; NULL, and below 0: any. Borrowed. */
 struct fleet_filter {
     const char *job, *commit, *module, *host, *user, *kind;
     const char *label_key, *label_value; /* NULL, or both */
@@ -27,7 +27,7 @@ typedef const char *fleet_cell(void *context, const char *column);
  * has room for all and becomes the record's. */
 struct fleet_record fleet_record_read(const struct fleet_columns *columns, fleet_cell *cell, void *context,
                                       int64_t *category_bytes);
-/* Is it wanted? `labels`: the text of a JSON object. */
+/* Does the filter let it through? `labels`: the text of a JSON object. */
 bool fleet_record_matches(const struct fleet_record *record, const char *labels, const struct fleet_filter *filter);
 
 /* The sessions of a snapshot, to be found by their ids. The snapshot outlives it. */
@@ -37,7 +37,7 @@ struct fleet_sessions {
 };
 struct fleet_sessions *fleet_record_sessions_new(const struct snapshot *snapshot);
 void fleet_record_sessions_free(struct fleet_sessions *sessions);
-/* "SESSION/HOST/MODULE" of a module, "SESSION/HOST/" of what a trace says, "SESSION//" of anything else: where it is
- * below this daemon's folders; free(). NULL: it is not there. */
+/* The path of the record below this daemon's folders: "SESSION/HOST/MODULE" for a module, "SESSION/HOST/" for a trace,
+ * "SESSION//" for anything else; free(). NULL: it is not there. */
 char *fleet_record_reference(const struct fleet_sessions *sessions, const struct fleet_record *record,
                              const char *program_id);

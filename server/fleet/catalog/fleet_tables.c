@@ -19,7 +19,7 @@ struct statement {
     const char *parameters[PARAMETERS_MAX];
     size_t count;
     char numbers[2][NUMBER_SIZE];
-    struct buf label; /* that is wanted, as JSON; or empty */
+    struct buf label; /* the requested label, as JSON; or empty */
 };
 
 /* What a question is asked of. */
@@ -111,7 +111,7 @@ static void tables_write(struct statement *statement, const struct asked_of *of)
 
 /* ---- hosts that differ ---- */
 
-/* Of points `p` of a job: what their own columns can tell of a filter. */
+/* Conditions of a filter that the points `p` of a job can decide with their own columns. */
 static void point_conditions_write(struct statement *statement, const struct fleet_filter *filter)
 {
     buf_text(&statement->sql, " FROM memviewd.points AS p WHERE p.job IS NOT NULL");
@@ -128,8 +128,8 @@ static void point_conditions_write(struct statement *statement, const struct fle
 static const char IS_APART[] = "p.host_count > 1 AND (p.needed_bytes - p.needed_min_bytes > 1048576"
                                " OR (p.needed_bytes IS NULL AND p.peak_max_bytes - p.peak_min_bytes > 1048576))";
 
-/* Hosts differ within a point; or by a batch of their own, which makes several points, that are looked for among the
- * newest. Of all these as many are taken as have the rows that are wanted. */
+/* Hosts differ within a point; a host with a batch of its own makes several points. These are searched among the
+ * newest: as many points are taken as have matching rows. */
 static void apart_write(struct statement *statement, const struct fleet_filter *filter)
 {
     struct buf *sql = &statement->sql;
@@ -209,7 +209,7 @@ static void statement_write(struct statement *statement, const struct fleet_tabl
     buf_char(&statement->sql, '\0');
 }
 
-/* How many rows would be wanted if they said which job they are of. */
+/* How many rows would match if they named their job. */
 static void unlabelled_write(struct statement *statement, const struct fleet_tables_asked *asked)
 {
     const struct asked_of of = asked_of(asked);
@@ -221,7 +221,7 @@ static void unlabelled_write(struct statement *statement, const struct fleet_tab
 
 /* ---- the answer ---- */
 
-/* A row of it. */
+/* A row of the answer. */
 struct line {
     const struct catalog_answer *answer;
     size_t row, next; /* next: where the column that is asked for next is likely to be */
@@ -293,7 +293,7 @@ static bool fleet_tables_ask(const struct fleet_tables_asked *asked, struct stat
     return is_good;
 }
 
-/* Where nothing has a job, it is told apart from a catalog that is empty. */
+/* If no row has a job, says so, to distinguish that from an empty catalog. */
 static bool unlabelled_add(const struct fleet_tables_asked *asked, struct analysis_fleet *fleet, struct err *err)
 {
     struct statement statement = {.count = 0};

@@ -104,7 +104,7 @@ static size_t name_length(const char *pattern)
     return end && label_key_is(pattern + 1, (size_t)(end - pattern - 1)) ? (size_t)(end - pattern - 1) : 0;
 }
 
-/* How much of the pattern stands for itself. */
+/* The length of the pattern's literal beginning. */
 static size_t literal_length(const char *pattern)
 {
     size_t length = 0;
@@ -113,8 +113,8 @@ static size_t literal_length(const char *pattern)
     return length;
 }
 
-/* Components of `path` from the first, up to the end of the pattern; what {name} and '*' stand for has at least one
- * letter, and ends where what follows in the pattern first stands. `set` NULL: only whether it fits. */
+/* Matches components of `path` from the first, up to the end of the pattern. {name} and '*' match at least one
+ * character, up to the first place where the rest of the pattern follows. `set` NULL: only checks whether it fits. */
 static bool path_match(const char *pattern, const char *path, struct set *set)
 {
     while (*pattern) {

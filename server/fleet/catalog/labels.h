@@ -13,9 +13,9 @@
 
 struct labels;
 
-/* `given`: "KEY=VALUE"; `patterns`: "{user}/{job}-*", components of the path of a file below its root, of which the
- * first that fits counts; `environment`: of MEMVIEWD_LABELS, or NULL. All must outlive it. NULL and a line of the log
- * when one is not understood. */
+/* `given`: "KEY=VALUE". `patterns`: "{user}/{job}-*", components of the path of a file below its root; the first
+ * pattern that fits counts. `environment`: the value of MEMVIEWD_LABELS, or NULL. All must outlive the labels. NULL and
+ * a line of the log when one cannot be parsed. */
 struct labels *labels_new(const char *const *given, size_t given_count, const char *const *patterns,
                           size_t pattern_count, const char *environment);
 /* What was read of memviewd.json before. Borrowed, also by copies; before labels_find. */

@@ -203,7 +203,7 @@ static void page_head_write(int64_t cell_count, size_t plain_size, size_t packed
     thrift_int(&thrift, 1, THRIFT_I32, cell_count);
     thrift_int(&thrift, 2, THRIFT_I32, ENCODING_PLAIN);
     thrift_int(&thrift, 3, THRIFT_I32, ENCODING_RLE); /* of definition levels */
-    thrift_int(&thrift, 4, THRIFT_I32, ENCODING_RLE); /* of repetition levels, of which there are none */
+    thrift_int(&thrift, 4, THRIFT_I32, ENCODING_RLE); /* repetition levels: there are none */
     thrift_end(&thrift);
     thrift_end(&thrift);
 }
@@ -351,7 +351,7 @@ static void groups_write(const struct parquet *parquet, struct thrift *thrift)
     }
 }
 
-/* Readers trust the smallest and the largest value only where it is said by which order. */
+/* Readers trust the smallest and the largest value only if the file names their order. */
 static void orders_write(const struct parquet *parquet, struct thrift *thrift)
 {
     thrift_list(thrift, 7, THRIFT_STRUCT, parquet->column_count);

@@ -25,7 +25,7 @@ enum parquet_type {
 struct parquet_column {
     const char *name; /* borrowed */
     enum parquet_type type;
-    bool is_always; /* no cell of it is null */
+    bool is_always; /* no cell is null */
 };
 
 /* Takes bytes of the file. False: they could not be written; nothing is tried after that. */

@@ -33,7 +33,7 @@ struct rows_making {
     bool is_stopped;
 };
 
-/* What stands before the verdict of a row. Texts NULL or empty: not known. */
+/* The cells before the verdict of a row. Texts NULL or empty: not known. */
 struct row {
     const char *kind; /* "module", "memory", "failure", "profiles", "nothing" */
     const struct snapshot_session *session;
@@ -51,7 +51,7 @@ static struct csv_cell text_cell(const char *head, const char *text)
     return (struct csv_cell){.head = head, .kind = text && text[0] ? CSV_TEXT : CSV_NONE, .text = text};
 }
 
-/* Of a column in which every row has a text, if an empty one. */
+/* A cell of a column in which every row has a text, even an empty one. */
 static struct csv_cell always_cell(const char *head, const char *text)
 {
     return (struct csv_cell){.head = head, .kind = CSV_TEXT, .text = text ? text : "", .is_always = true};
@@ -117,14 +117,14 @@ static size_t lead_make(struct rows_making *making, const struct row *row, struc
 
 /* ---- one row ---- */
 
-/* What could not be read now, or not all of it, may be read another time. What is wrong with labels is none of this:
- * it is a part of the file's state. */
+/* A file that could not be read, or not to its end, may be readable another time. Wrong labels do not count: they are a
+ * part of the file's state. */
 static void unread_mark(struct rows_making *making, const struct err *err, bool is_transient)
 {
     making->file.is_unread |= is_transient || err_is_transient(err->code);
 }
 
-/* `parts` NULL: row->err says why there is no verdict. Of two with one id the first stands. */
+/* `parts` NULL: row->err says why there is no verdict. If two rows have one id, the first is kept. */
 static void row_add(struct rows_making *making, const struct row *row, const struct analysis_verdict_parts *parts)
 {
     struct lead_texts texts;
@@ -193,7 +193,7 @@ static void session_state(struct rows_making *making, const struct snapshot_sess
     rows_state_of_session(store_category_rules(making->wanted->store), session, problem, making->session_state);
 }
 
-/* `of`: where it lies; NULL: below that root. False: its rows are not wanted. */
+/* `of`: where it lies; NULL: below that root. False: its rows are not needed. */
 static bool file_begin(struct rows_making *making, const struct snapshot_file *file, const struct files_place *of,
                        const char *path)
 {
@@ -426,7 +426,7 @@ static void without_rows_add(struct rows_making *making, const struct snapshot_s
         return;
     making->rows.length = 0; /* what is wrong with its labels the others say */
     making->file.count = making->file.error_count = making->file.unread_count = 0;
-    making->file.is_unread = false; /* nothing of it is wanted */
+    making->file.is_unread = false; /* none of its rows is needed */
     file_end(making);
 }
 

@@ -48,18 +48,18 @@ struct rows_wanted {
     struct labels *labels;
     uint64_t shard, shard_count; /* files of part `shard`, from 0, of `shard_count` */
     enum csv_form form;
-    /* Of files that are roots themselves: the folder or address that their rows name as logdir and that labels begin
-     * at; NULL: the file. Each of them lies below it. */
+    /* For files that are roots themselves: the folder or address that their rows name as logdir and where labels begin;
+     * NULL: the file. Each file lies below it. */
     const char *base;
     /* By a command that looks at all once: sessions are read by several threads, and what was read is not kept.
      * `is_wanted` is then called by several threads at a time, also while `take` runs. Files are taken in the same
      * order. */
     bool is_once;
-    /* False: nothing more is wanted of this file, for its rows are known. NULL: all are wanted. */
+    /* False: the rows of this file are known, so it is skipped. NULL: all files are read. */
     bool (*is_wanted)(void *context, const struct rows_file *file);
-    /* Of a file that is there and has no rows now, as all but the last of a series of profiles: true where it had
-     * some, so that it is asked for and taken, without rows, after all others. `id`: of struct rows_file. NULL: no
-     * file had any. */
+    /* For a file that exists and has no rows now, as all but the last of a series of profiles: true if it had rows.
+     * Then it is passed to is_wanted and `take`, without rows, after all other files. `id`: as in struct rows_file.
+     * NULL: no file had any. */
     bool (*had_rows)(void *context, const char *id);
     /* NULL, or told of each text that tells of a failure before its rows are taken. False: to be stopped. */
     bool (*fails)(void *fails_context, const struct snapshot_session *session, const struct snapshot_text *text);
@@ -70,19 +70,19 @@ struct rows_wanted {
 };
 
 struct rows_counts {
-    /* Files with rows, files that were not wanted; rows that say why there is nothing, and of those, of what was
-     * unreadable. */
+    /* Files with rows, and files that were skipped; rows, rows that say why there is nothing, and those of them that
+     * are about unreadable files. */
     size_t files, known, rows, errors, unread;
 };
 
 /* The part of `count` that a file is of, from 0; those of one session of the profiler (plugins/profile/SESSION/) are
  * together. */
 uint64_t rows_shard(const char *path, uint64_t count);
-/* The address of a file, "/a/b" or "s3://b/k", of which root it was found below or not; free(). It is what ids are made
- * of, so that a file has the same rows in every process and below every root. */
+/* The address of a file, "/a/b" or "s3://b/k", independent of the root below which it was found; free(). Ids are made
+ * from it, so a file has the same rows in every process and below every root. */
 char *rows_address(const struct files_place *place, const char *path);
-/* The id of a row of the file at that address: of a kind, of that part of the file ("": all of it), and of which
- * failure (-1: none). */
+/* The id of a row of the file at that address: its kind, the part of the file ("": the whole file), and the number of
+ * the failure (-1: none). */
 void rows_row_id(char id[ROWS_ID_SIZE], const char *address, const char *kind, const char *part, int64_t failure);
 /* The id of the row of a text's failure (which one, from 1). 32 hex digits. */
 void rows_failure_id(char id[ROWS_ID_SIZE], const struct snapshot_file *file, int64_t failure);

@@ -38,7 +38,7 @@ struct ahead {
     const struct rows_wanted *wanted;
     struct rows_counts *counts;
     struct labels **labels; /* one for each thread: they keep what they read last */
-    /* Room for reading: each session takes its part of it, in turn. */
+    /* Memory for reading: sessions take their parts in turn. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     uint64_t limit_bytes, free_bytes;
@@ -149,7 +149,7 @@ static void session_free(void *value)
 
 /* ---- by the caller's thread ---- */
 
-/* What is told of a failure has the labels of its file with it. */
+/* A notice of a failure includes the labels of its file. */
 static bool file_tell(const struct rows_wanted *wanted, const struct made_session *made, const struct made_file *kept)
 {
     struct err ignored = ERR_INIT;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Two texts of which the first ends where it ends: "a", "bc" are not "ab", "c". */
+/* The end of each text counts: "a", "bc" and "ab", "c" have different ids. */
 void rows_id(char id[ROWS_ID_SIZE], const char *const *texts, size_t count)
 {
     struct sha256_stream stream;

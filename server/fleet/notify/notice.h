@@ -21,8 +21,8 @@ struct notice_failure {
 /* The id of the row of the text's first failure. */
 void notice_row_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text);
 
-/* What is told of a failure. Failures of equal ids are one message: of one job, commit and cause; where the commit is
- * not known, of one run of the job, else of one day of it; where the job is not known, of one session. */
+/* The notice of a failure. Failures with equal ids are one message. The id is made from job, commit and cause; without
+ * a commit, from the run of the job or else its day; without a job, from the session. */
 struct notice_made {
     char id[ROWS_ID_SIZE], row_id[ROWS_ID_SIZE];
     struct buf body, host; /* host: see notice_hosts.h */

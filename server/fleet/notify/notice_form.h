@@ -17,16 +17,17 @@ enum notice_form {
 #undef NOTICE_FORM
 };
 
-/* Of a receiver that forgets alerts unless they are sent again (Alertmanager): how long one is shown. */
+/* How long an alert is shown by a receiver that forgets alerts unless they are sent again (Alertmanager). */
 enum { NOTICE_FORM_FAILURE_DAYS = 1, NOTICE_FORM_REGRESSION_DAYS = 7 };
-/* What others take at most. Slack: of a header and a section, in UTF-16 code units. Teams: of a message, in bytes. */
+/* What other receivers accept at most. Slack: UTF-16 code units of a header and a section. Teams: bytes of a
+ * message. */
 enum { NOTICE_FORM_SLACK_HEADER_MAX = 150, NOTICE_FORM_SLACK_SECTION_MAX = 3000, NOTICE_FORM_TEAMS_MAX = 28 * 1024 };
 
 /* By its name; false: there is none of that name. */
 bool notice_form_read(const char *name, enum notice_form *form);
 /* "memviewd, slack, …" */
 const char *notice_form_names(void);
-/* Of the header Content-Type. */
+/* The value of the header Content-Type. */
 const char *notice_form_type(enum notice_form form);
 
 /* Appends the body of a notice, which is one JSON object; `now_ns`: Unix time at which it is sent. False with `err`:

@@ -11,6 +11,6 @@
 
 #include <stdbool.h>
 
-/* Of a notice, one JSON object, and a JSON array of its hosts (empty, or less than two: nothing is added): appends the
- * notice with the member "hosts". False with `err`. */
+/* `notice`: one JSON object. `hosts`: a JSON array. Appends the notice with the member "hosts", or as it is if there
+ * are fewer than two hosts. False with `err`. */
 bool notice_hosts_write(const struct buf *notice, const struct buf *hosts, struct buf *out, struct err *err);

@@ -22,7 +22,7 @@ struct notify {
     int64_t started_at_ns; /* Unix time */
     struct ticker *ticker;
 
-    /* Of its thread alone. */
+    /* Only for its thread. */
     struct map known; /* texts that failed, by the ids of their rows */
     struct map told;  /* notices of failures, by their ids: where there is a catalog, it knows them */
     struct sender sender;
@@ -52,8 +52,8 @@ static bool is_older(const struct notify *notify, const struct snapshot_text *te
     return identity->modified_at_ns < notify->started_at_ns && identity->status_at_ns < notify->started_at_ns;
 }
 
-/* Of a job that fails on many hosts one message waits, and gets them. One host of a notice that was sent already is not
- * told. */
+/* If a job fails on many hosts, one notice waits and gets them all. A host for which the notice was already sent is not
+ * added. */
 static void notice_add(struct notify *notify, struct notice_made *made)
 {
     struct outbox *outbox = &notify->sender.outbox;

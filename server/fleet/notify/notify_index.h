@@ -11,11 +11,11 @@
 
 struct notify_index;
 
-/* All of it must outlive it. NULL with `err`. */
+/* All arguments must outlive it. NULL with `err`. */
 struct notify_index *notify_index_start(const struct webhook *webhook, const char *catalog_url, struct store *store,
                                         struct err *err);
-/* Of a text whose rows are not in the catalog yet. While the database cannot be reached this waits for half a minute.
- * False with `err`: then its rows may not be written either. */
+/* Notes the failure in a text whose rows are not in the catalog yet. Waits up to half a minute if the database cannot
+ * be reached. False with `err`: then its rows must not be written either. */
 bool notify_index_failure(struct notify_index *notify, const struct notice_failure *failure, struct err *err);
 /* Sends what waits, for about half a minute where that fails, and says in the log what is left. NULL is none. */
 void notify_index_end(struct notify_index *notify);

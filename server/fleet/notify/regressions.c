@@ -42,7 +42,7 @@ static struct catalog_series *series_of(const struct part *part, const struct fl
     return NULL;
 }
 
-/* One that nobody is told of, because its series changed meanwhile, is found again when that is settled. */
+/* A regression that was not reported, because its series changed meanwhile, is found again when that is settled. */
 static bool step_add(struct regressions_looking *looking, struct analysis_fleet *fleet, size_t step,
                      const struct catalog_regression *found, struct catalog_series *series, struct err *err)
 {

@@ -16,16 +16,16 @@ struct regressions_wanted {
     const char *catalog_url;
     struct store *store;
     const struct snapshot *snapshot; /* in which the programs on both sides of a step are looked for */
-    bool is_told;                    /* false: nobody is, now and later */
+    bool is_told;                    /* false: no notice is sent, now or later */
 };
 
 struct regressions_counts {
     size_t series, found; /* that were looked at; regressions in them that were not known */
-    size_t cut;           /* modules of a job of which the newest FLEET_TABLES_MAX points alone were looked at */
+    size_t cut;           /* modules of a job with more points than FLEET_TABLES_MAX: only the newest were examined */
 };
 
-/* Before anything is written: what was in the catalog before it kept runs becomes known, and nobody is notified of it.
- * Of several processes one does it, and the others wait. */
+/* Call before anything is written: records what was in the catalog before it kept runs, and sends no notice about it.
+ * If several processes call it, one does the work and the others wait. */
 bool regressions_know_those_before(const struct regressions_wanted *wanted, struct err *err);
 /* After it was written. False: see err. */
 bool regressions_look(const struct regressions_wanted *wanted, struct regressions_counts *counts, struct err *err);

@@ -10,12 +10,11 @@
 
 struct regressions_files;
 
-/* All of it must outlive it. */
+/* Both arguments must outlive it. */
 struct regressions_files *regressions_files_new(struct fleet_files *files, struct store *store);
 void regressions_files_free(struct regressions_files *regressions); /* NULL is none */
 
-/* Reads on for about a second; where that was all that the snapshot has, notices of the regressions that were not known
- * go to the outbox. *is_over: there is nothing more to be read of it. False: see err (limit: there are too many files;
- * stopped). */
+/* Reads on for about a second. Once the whole snapshot is read, notices of the new regressions go to the outbox, and
+ * *is_over is set. False: see err (limit: there are too many files; stopped). */
 bool regressions_files_look(struct regressions_files *regressions, const struct snapshot *snapshot,
                             struct outbox *outbox, bool *is_over, struct err *err);

@@ -16,5 +16,5 @@ struct sender {
     bool is_failing;
 };
 
-/* Sends what is due. False: the receiver or the catalog failed. Ends early when nobody waits for it (wanted.h). */
+/* Sends what is due. False: the receiver or the catalog failed. Ends early when no one waits for it (wanted.h). */
 bool sender_work(struct sender *sender);

@@ -15,9 +15,9 @@
 
 struct webhook;
 
-/* `url`: https://…, or http://… of a loopback address, without a user in it. `secret_path`: a file that nobody else may
- * open, whose first line signs what is sent; NULL: nothing is signed. `form`: of the bodies. Connects to nothing yet.
- * NULL with `err`: argument, io, unsupported (a build without libcurl). Before any thread and the sandbox. */
+/* `url`: https://…, or http://… of a loopback address, without a user. `secret_path`: a file that only its owner may
+ * open; its first line signs what is sent; NULL: nothing is signed. `form`: the form of the bodies. Connects to nothing
+ * yet. NULL with `err`: argument, io, unsupported (a build without libcurl). Before any thread and the sandbox. */
 struct webhook *webhook_open(const char *url, const char *secret_path, enum notice_form form, struct err *err);
 void webhook_free(struct webhook *webhook);
 
