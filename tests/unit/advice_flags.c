@@ -18,7 +18,7 @@ static const char *const saved = PROGRAM("jvp(l)");
 static const char *const nothing_saved = PROGRAM("l");
 static struct verdict verdict;
 
-/* What is said where the device has `percent` of what the program needs. */
+/* Checks the advice for a device with `percent` of what the program needs. */
 static void verdict_of(const char *program, enum space_platform platform, int64_t percent)
 {
     static struct plan plan;
@@ -53,11 +53,11 @@ START_TEST(a_program_that_is_little_over)
         if (verdict.advice[i].kind == VERDICT_ADVICE_FLAGS) {
             last = i < last ? i : last;
             ck_assert_int_eq(verdict.advice[i].confidence, VERDICT_GUESS);
-            ck_assert_int_eq(verdict.advice[i].saves_bytes, -1); /* nobody knows before it is compiled */
+            ck_assert_int_eq(verdict.advice[i].saves_bytes, -1); /* it is not known before the program is compiled */
             ck_assert_ptr_nonnull(strstr(verdict.advice[i].call, "LIBTPU_INIT_ARGS=\"--xla_tpu_"));
             ck_assert_uint_gt(strlen(verdict.advice[i].reason) * strlen(verdict.advice[i].evidence), 0);
         }
-    ck_assert_uint_gt(last, 0); /* what suffices stands before */
+    ck_assert_uint_gt(last, 0); /* what suffices comes before */
 }
 END_TEST
 

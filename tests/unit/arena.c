@@ -23,7 +23,7 @@ static void take_for_ever(void *context)
     }
 }
 
-/* Each in an arena, in its child, and in a share of it. */
+/* Each in an arena, in its child, and in a share. */
 START_TEST(work_that_is_not_wanted_any_more_ends)
 {
     void (*const works[])(void *) = {work_for_ever, take_for_ever};

@@ -26,7 +26,7 @@ START_TEST(of_microbatches_the_size_counts)
     ck_assert_str_eq(result.call, "images.reshape(8, 4, …)  # 8 microbatches of 4 in place of 4 of 8");
     ck_assert_int_eq(changed.rows[0].bytes, 32 * 16 * 4); /* the batch itself stays as it is */
     refused("batch=0.5@images:7", "has no dimension 7");
-    saves("batch=0.5@images:0"); /* whoever names the dimension means it */
+    saves("batch=0.5@images:0"); /* a user who names the dimension means it */
     ck_assert_int_eq(changed.rows[0].bytes, 16 * 16 * 4);
 }
 END_TEST

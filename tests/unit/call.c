@@ -79,7 +79,7 @@ START_TEST(lines_without_names)
 }
 END_TEST
 
-/* Of a buffer that is written at a computed place the rows stay whole, and what has no other dimension stays so. */
+/* A buffer that is written at a computed place keeps its rows whole, and stays whole without another dimension. */
 START_TEST(what_is_cut_at_computed_places_is_not_split)
 {
     open_program("scheduled main { b = f32[64,32] parameter(0) \"buffer\" !arg i = s32[] parameter(1) \"at\" !arg "

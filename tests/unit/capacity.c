@@ -111,7 +111,7 @@ START_TEST(a_family_is_its_smallest_device)
 }
 END_TEST
 
-/* Every row is of a device of the table, and says of it what the table does. */
+/* Every row belongs to a device of the table, and agrees with it. */
 START_TEST(targets_describe_their_devices)
 {
     static const char *const named[] = {

@@ -284,7 +284,7 @@ START_TEST(fewer_bits_are_a_guess)
 }
 END_TEST
 
-/* Weights of which nothing but a cast is read may be stored as what it gives. */
+/* If only a cast reads some weights, they may be stored as its result. */
 START_TEST(weights_that_are_read_narrow)
 {
     static const char *const program = "scheduled module=jit_f main { p = f32[64,64] parameter(0) \"base['w']\" !arg "

@@ -159,7 +159,7 @@ START_TEST(donated_arguments_take_their_results)
 }
 END_TEST
 
-/* Two arguments of one shape, and one result of it. */
+/* Two arguments of one shape, and one result with that shape. */
 static const char *const rivals =
     "scheduled module=jit_step main { a = f32[64,64] parameter(0) \"params\" !arg b = f32[64,64] parameter(1) "
     "\"cache\" !arg c = f32[64,64] add(a, b) !out ROOT t = (f32[64,64]) tuple(c) }";
@@ -246,7 +246,7 @@ START_TEST(half_the_batch)
 }
 END_TEST
 
-/* Tokens and the one behind them: [8, 129] of which all but one is the sequence. */
+/* Tokens and the one behind them: [8, 129], where all but one are the sequence. */
 START_TEST(a_sequence_and_the_token_behind_it)
 {
     open_program(
@@ -267,7 +267,7 @@ START_TEST(a_sequence_and_the_token_behind_it)
 }
 END_TEST
 
-/* What stands behind the batch: a picture's side, the features of a row, or a sequence that one window goes along. */
+/* The dimension behind the batch: a picture's side, the features of a row, or a sequence that one window goes along. */
 START_TEST(what_is_no_sequence)
 {
     open_program("scheduled main { x = f32[16,32,32,3] parameter(0) \"batch['image']\" !arg "

@@ -10,7 +10,7 @@ START_TEST(casts)
     ck_assert_int_eq(result.confidence, CHANGE_EXACT);
     ck_assert_int_eq(saves("cast=opt_state*.mu*:bf16"), 2 * 8192); /* it is not donated: the new one is smaller, too */
     ck_assert_str_eq(result.call, "optax.adamw(…, mu_dtype=jnp.bfloat16)");
-    /* all of it: every array is half as large */
+    /* everything: every array is half as large */
     saves("cast=*:bf16");
     ck_assert_int_eq(after.fixed_bytes, before.fixed_bytes / 2);
     ck_assert_int_eq(after.live_bytes, before.live_bytes / 2);

@@ -66,7 +66,7 @@ static const char *const numbered = PROGRAM_OF("state[0]['w", "']", "dense", "de
         AGAIN(1, 2, "layer_1")                                                                                                                                                             \
             AGAIN(0, 1, "layer_0") "ROOT t = (f32[64,64], f32[64,64], f32[64,64]) tuple(g0, g1, g2) }"
 
-/* Rows that hold what an instruction gives: how many bytes of it are live at a step. */
+/* How many bytes of an instruction's result are live at a step. */
 static int64_t live_at(const char *name, uint32_t at_step)
 {
     int64_t bytes = 0;
@@ -344,7 +344,7 @@ START_TEST(a_change_is_held_against_the_whole)
     ck_assert(!after.is_at_most);
     ck_assert_int_eq(saves("donate=0"), 0); /* it has to compute again all the same */
     ck_assert_int_eq(result.confidence, CHANGE_MODEL);
-    ck_assert(after.is_at_most); /* it may stop before the limit, and nobody says where */
+    ck_assert(after.is_at_most); /* it may stop before the limit, at an unknown place */
     change_result_settle(&result, &after);
     ck_assert_int_eq(result.confidence, CHANGE_BOUND);
     variant_limit(&start, whole.total_bytes / 2); /* the half does not fit either */

@@ -74,7 +74,7 @@ static const struct {
 } pairs[] = {{base, plus_one}, {plus_one, base}, {base, base}, {base, small}, {no_trace, small}};
 enum { PAIR_COUNT = sizeof(pairs) / sizeof(pairs[0]) };
 
-/* Waterfall and pairs lead from A's figure to B's; each buffer stands once. */
+/* Waterfall and pairs lead from A's figure to B's; each buffer is there once. */
 START_TEST(sums_are_exact)
 {
     cJSON *root = ask(pairs[_i].a, pairs[_i].b, "diff", NULL, 0), *item;
@@ -114,8 +114,7 @@ START_TEST(a_program_is_the_same_as_itself)
 }
 END_TEST
 
-/* One more layer: the four that were there keep their partners, though the new one stands in between on the way back.
- */
+/* One more layer: the four old ones keep their partners, though the new one is between them on the way back. */
 START_TEST(a_further_layer_shifts_no_other)
 {
     cJSON *root = ask(base, plus_one, "diff", NULL, 0), *item;

@@ -89,7 +89,7 @@ START_TEST(sums_are_exact)
 }
 END_TEST
 
-/* What device_memory's view "top" says of each of the person's lines, A being its base. */
+/* The figures of the view "top" of device_memory for each of the user's lines, with A as its base. */
 START_TEST(lines_have_the_figures_of_device_memory)
 {
     static const struct analysis_param all[] = {{"limit", "1000"}};

@@ -123,7 +123,7 @@ START_TEST(what_the_compiler_cannot_be_asked_is_refused)
 }
 END_TEST
 
-/* ---- what is said ---- */
+/* sentences */
 
 static struct confirmation good(void)
 {
@@ -216,7 +216,7 @@ START_TEST(a_prediction_that_does_not_hold_is_refuted)
 }
 END_TEST
 
-/* Where no GPU is, temporaries differ for what autotuning chooses; a thousandth of the total, and nothing else. */
+/* Without a GPU only temporaries may differ, up to a thousandth of the total: autotuning chooses otherwise there. */
 START_TEST(without_a_gpu_temporaries_may_differ_a_little)
 {
     struct confirmation asked_of = good();

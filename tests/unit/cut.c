@@ -9,8 +9,7 @@
 
 static struct bytes whole;
 
-/* What a file says of itself when it ends at `length`; of a trace its events, of which there must be none or those of
- * the host before that place. */
+/* What is read of a file that ends at `length`. A trace must have no events, or those of the host before that place. */
 struct told {
     bool is_read, is_cut;
     size_t program_count;
@@ -86,7 +85,7 @@ static void cut_at_every_byte(const char *path)
         ck_assert_msg(told.program_count >= last.program_count && told.event_count >= last.event_count,
                       "%s at %zu: %zu programs, %llu events", path, length, told.program_count,
                       (unsigned long long)told.event_count);
-        /* Names stand behind the events of a plane: with them come all events, and all figures. */
+        /* Names come after the events of a plane: with them come all events, and all figures. */
         ck_assert(told.event_count == 0 || (told.event_count == all.event_count && told.peak_bytes == all.peak_bytes));
         last = told;
     }
@@ -149,7 +148,7 @@ START_TEST(a_packed_trace_is_read_up_to_the_cut)
 }
 END_TEST
 
-/* The sums of a program are none of a part of it. */
+/* A part of a program has no valid sums. */
 START_TEST(a_packed_program_has_to_be_whole)
 {
     bytes_load(&whole, "build/fixtures/hlo-two-buffers.pb");

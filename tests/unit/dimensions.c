@@ -116,7 +116,7 @@ START_TEST(convolutions_of_pictures)
     check("main { x = f32[8,32,32,16] parameter(0) k = f32[3,3,16,64] parameter(1) ROOT y = f32[8,32,32,64] "
           "convolution(x, k) windows={3:1:1,3:1:1} conv={0,3,1,2/2,3,0,1/0,3,1,2} }",
           "x:0=4 x:1=16", "y[4,16,32,64] k[3,3,16,64]");
-    /* stride 2: half the picture stays half of it */
+    /* stride 2: half of the picture stays half */
     check("main { x = f32[8,32,32,16] parameter(0) k = f32[3,3,16,64] parameter(1) ROOT y = f32[8,16,16,64] "
           "convolution(x, k) windows={3:2:1,3:2:1} conv={0,3,1,2/2,3,0,1/0,3,1,2} }",
           "x:1=64 x:3=8", "y[8,32,16,64] k[3,3,8,64]");
@@ -156,7 +156,7 @@ START_TEST(merged_dimensions)
     check("main { x = f32[8,8,64] parameter(0) m = f32[64,64] reshape(x) e = f32[64,64] exponential(m) "
           "ROOT s = f32[8,8,64] reshape(e) }",
           "x:1=4", "m[32,64] s[8,4,64]");
-    /* as arrays are said, not as they lie in memory */
+    /* in the order of the shape, not in that of memory */
     check("main { x = f32[8,8]{0,1} parameter(0) ROOT s = f32[8,2,4]{2,1,0} reshape(x) }", "x:0=4", "s[4,2,4]");
     /* merged of three, split into two and one */
     check("main { x = f32[2,3,5] parameter(0) m = f32[30] reshape(x) ROOT s = f32[2,3,5] reshape(m) }", "x:1=6",
@@ -241,7 +241,7 @@ START_TEST(gathers_and_scatters)
     check("main { table = f32[1000,64] parameter(0) tokens = s32[8,128,1] parameter(1) ROOT y = f32[8,128,64] "
           "gather(table, tokens) offset={2} collapsed={0} vector=2 }",
           "tokens:0=4 tokens:1=64 table:1=32", "y[4,64,32] table[1000,32]");
-    /* the vector stands first */
+    /* the vector comes first */
     check("main { table = f32[1000,64] parameter(0) tokens = s32[1,8,128] parameter(1) ROOT y = f32[8,128,64] "
           "gather(table, tokens) offset={2} collapsed={0} vector=0 }",
           "tokens:1=4 tokens:2=64", "y[4,64,64]");
@@ -330,12 +330,12 @@ END_TEST
 
 START_TEST(memory_as_it_is)
 {
-    /* the same bytes: [8,16,32] with the second dimension farthest apart is [16,8,32] as it is said */
+    /* the same bytes: [8,16,32] with the second dimension farthest apart has the shape [16,8,32] */
     check("main { x = f32[8,16,32]{2,0,1} parameter(0) ROOT b = f32[16,8,32]{2,1,0} bitcast(x) }", "x:0=4",
           "b[16,4,32]");
     check("main { x = f32[8,8,32]{2,0,1} parameter(0) ROOT b = f32[8,8,32]{2,1,0} bitcast(x) }", "x:0=4", "b[8,4,32]");
     check("main { x = f32[8,16,32]{2,1,0} parameter(0) ROOT b = f32[128,32]{1,0} bitcast(x) }", "x:0=4", "b[64,32]");
-    /* tiles cut 16 into 2 and the third dimension of 8, whatever stands between them; padded ones tell nothing */
+    /* tiles cut 16 into 2 and the third dimension of 8, whatever is between them; padded ones tell nothing */
     check("main { x = f32[16,1024]{1,0:T(8,128)} parameter(0)"
           "       ROOT b = f32[2,8,8,128]{3,2,1,0:T(8,128)} bitcast(x) }",
           "x:1=512", "b[2,4,8,128]");

@@ -166,7 +166,7 @@ START_TEST(links_and_pipes_are_left_alone)
     ck_assert_int_eq(access(moved, F_OK), 0);
     unlink(path);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
-    ck_assert(!is_read(cache, "key", "")); /* and does not wait for whoever writes */
+    ck_assert(!is_read(cache, "key", "")); /* and does not wait for the writer */
     disk_cache_write(cache, "key", "bytes", 5);
     ck_assert(is_read(cache, "key", "bytes"));
     disk_cache_close(cache);

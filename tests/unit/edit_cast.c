@@ -93,7 +93,7 @@ START_TEST(arguments_go_into_loops_by_a_convert)
 }
 END_TEST
 
-/* Of what "max.3" takes the first opcode makes whole numbers, and the others, up to NULL, numbers of them again. */
+/* The first opcode makes whole numbers from what "max.3" takes, and the others, up to NULL, make numbers again. */
 enum { OPCODES_MAX = 3 };
 static struct str with_whole_numbers(struct str bytes, const char *const *opcodes)
 {

@@ -297,7 +297,7 @@ static size_t barriers_take(const struct program *program, const char *name)
     return count;
 }
 
-/* A layer casts its weight, negates an exponential of one, and scans: all of that is computed again. */
+/* A layer casts its weight, negates an exponential of a weight, and scans: all of that is computed again. */
 START_TEST(casts_and_loops_of_a_layer_are_computed_again)
 {
     ARENA_MUST_NOT_JUMP();
@@ -318,7 +318,7 @@ START_TEST(casts_and_loops_of_a_layer_are_computed_again)
 }
 END_TEST
 
-/* Casts that stand before all layers are the source's, not the layer's: it is given what they make. */
+/* Casts before all layers belong to the source, not to the layer: their results are passed to it. */
 START_TEST(casts_before_all_layers_are_given_to_them)
 {
     ARENA_MUST_NOT_JUMP();

@@ -109,7 +109,8 @@ START_TEST(the_commit_and_the_host_that_were_planted_are_found)
 }
 END_TEST
 
-/* Since day 10 with twice the batch beside the old one; of which alone it says so where there are several. */
+/* From day 10 on there are runs with twice the batch, too. The sentence names its configuration, as there are
+ * several. */
 START_TEST(two_configurations_are_no_regression)
 {
     made.count = 0;

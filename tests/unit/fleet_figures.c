@@ -28,7 +28,7 @@ static double uniform(void)
     return (double)(state >> 11) / (double)(UINT64_C(1) << 53);
 }
 
-/* Of deviation 1. */
+/* A normal number with deviation 1. */
 static double normal(void)
 {
     double sum = 0;
@@ -171,7 +171,7 @@ START_TEST(a_real_number_of_any_size_becomes_a_whole_one)
 }
 END_TEST
 
-/* Four noises of these are more than an integer holds. */
+/* Four times the noise of these values is more than an integer holds. */
 START_TEST(the_largest_noise_hides_every_step)
 {
     int64_t values[12];
@@ -228,7 +228,7 @@ START_TEST(a_planted_step_is_found_in_noise)
 }
 END_TEST
 
-/* Of any sequence at all. */
+/* Holds for any sequence. */
 START_TEST(every_step_is_what_it_says)
 {
     for (int try = 0; try < TRIES; try++) {

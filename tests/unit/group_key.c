@@ -79,7 +79,7 @@ START_TEST(keys_differ_in_each_part)
         for (int j = 0; j < i; j++)
             ck_assert_str_ne(texts[i], texts[j]);
     }
-    ck_assert_str_eq(texts[0], "6cf291da7ea0133f"); /* stands in addresses that people keep */
+    ck_assert_str_eq(texts[0], "6cf291da7ea0133f"); /* is part of addresses that users keep */
 }
 END_TEST
 

@@ -47,8 +47,8 @@ static bool has_library(void)
     return has;
 }
 
-/* Of what stands in `packed`: is it inflated at once, and as what? The answer of analysis_inflate is the stream's where
- * it is not. */
+/* Is the content of `packed` inflated at once, and to what? Where it is not, the answer of analysis_inflate is that of
+ * the stream. */
 static bool inflates(size_t length, uint64_t size_bytes, bool *is_good)
 {
     struct bytes bytes;
@@ -107,7 +107,7 @@ START_TEST(what_says_another_size_is_refused)
 }
 END_TEST
 
-/* Several members are for the stream, and so is what stands behind the last one. */
+/* Several members are for the stream, and so are bytes after the last one. */
 START_TEST(members_and_rubbish_are_for_the_stream)
 {
     bool is_good;

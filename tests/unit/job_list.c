@@ -84,7 +84,7 @@ START_TEST(what_two_wait_for_comes_at_the_better_turn)
     order_is(JOB_COSTLY, "acb");
     job = job_add("/c", JOB_COSTLY, "one");
     job->is_left = true;
-    ck_assert_ptr_null(job_list_find(&list, same)); /* what ends answers nobody */
+    ck_assert_ptr_null(job_list_find(&list, same)); /* a job that ends answers no one */
     request_release(same);
     order_is(JOB_COSTLY, "c");
 }

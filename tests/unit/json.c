@@ -95,7 +95,7 @@ START_TEST(members_that_are_null_are_left_out)
 }
 END_TEST
 
-/* A key that found no room leaves no part of it, and the failure stays. */
+/* A key without room leaves no part behind, and the failure stays. */
 START_TEST(a_null_of_a_full_buffer_is_no_crash)
 {
     for (size_t limit = 1; limit < 80; limit++) {

@@ -191,7 +191,7 @@ START_TEST(a_value_with_very_many_readers_is_paged_through)
         cJSON_GetObjectItem(cJSON_GetObjectItem(ask(&asked, "buffer", last, 3, &root), "consumers"), "rows");
     ck_assert_int_eq(cJSON_GetArraySize(rows), 2);
     cJSON_Delete(root);
-    /* The result was made of it, through the bitcast. */
+    /* The result was made from it, through the bitcast. */
     const cJSON *operands =
         cJSON_GetObjectItem(cJSON_GetObjectItem(ask_buffer(&asked, "0", "2", &root), "producer"), "operands");
     ck_assert_str_eq(text(cJSON_GetArrayItem(operands, 0), "id"), "1");

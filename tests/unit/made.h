@@ -27,7 +27,7 @@ static inline const cJSON *member(const cJSON *object, const char *name)
     return item != NULL ? item : &not_known;
 }
 
-/* Both forms of it; rows that do not add up fail here. */
+/* Makes the verdict in both forms; rows that do not add up fail here. */
 static inline struct made make(const struct analysis_verdict_parts *parts)
 {
     struct made made;
@@ -91,7 +91,7 @@ static inline struct analysis_subject *read_text(const char *content, struct byt
     return subject;
 }
 
-/* Of a text, with a module or without. */
+/* The verdict of a text, with a module or without. */
 static inline struct made make_of_text(const char *content, const struct analysis_subject *module)
 {
     struct bytes bytes;

@@ -73,8 +73,8 @@ static void equal(struct marginal_saving ours, struct marginal_saving theirs)
     ck_assert_uint_eq(ours.next_peak_step, theirs.next_peak_step);
 }
 
-/* What a compiler writes: the first half of the buffers own memory, of which the others share some, also after it was
- * given back; sometimes a free too many ends the replay. */
+/* Buffers as a compiler writes them: the first half own memory, and others share some of it, also after it was given
+ * back; sometimes a free too many ends the replay. */
 static void random_space(void)
 {
     static struct heap_event events[EVENTS_MAX];
@@ -173,7 +173,7 @@ START_TEST(the_highest_of_every_range_is_its_first)
 }
 END_TEST
 
-/* ---- what is said ---- */
+/* sentences */
 
 #define GIB (INT64_C(1) << 30)
 #define ALLOC(buffer) {HEAP_ALLOC, buffer, HEAP_NONE}

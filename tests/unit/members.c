@@ -31,7 +31,7 @@ static size_t numbers_put(unsigned char *to, const uint64_t *values, const char 
     return length;
 }
 
-/* One member; `packed` is what stands in the archive. */
+/* One member; `packed` holds its bytes in the archive. */
 static void member_put(const char *name, uint16_t method, const void *packed, size_t packed_bytes, uint64_t plain_bytes,
                        uint32_t checksum)
 {
@@ -326,7 +326,7 @@ START_TEST(an_archive_with_any_byte_changed_is_read_as_it_was_or_refused)
 }
 END_TEST
 
-/* Nobody inflates it, so nobody else meets its checksum. */
+/* It is not inflated, so its checksum is not checked elsewhere. */
 START_TEST(a_stored_member_is_held_to_its_checksum)
 {
     static const char plain[] = "some text, and more of it";

@@ -284,7 +284,7 @@ START_TEST(limits_are_those_of_the_whole)
 }
 END_TEST
 
-/* Three that take turns, of which one runs backwards; then one that has nearly all. */
+/* Three that take turns; one of them runs backwards. Then one with nearly all events. */
 START_TEST(memory_ids_side_by_side_are_the_same)
 {
     static struct text line;
@@ -309,7 +309,7 @@ START_TEST(memory_ids_side_by_side_are_the_same)
 }
 END_TEST
 
-/* In how many pieces it is read with so much work; 0: that is not enough. */
+/* The number of pieces that are read with this much work; 0: that is not enough. */
 static size_t pieces_for(const struct workers *workers, uint64_t work)
 {
     static struct memory_events events;
@@ -331,7 +331,7 @@ START_TEST(work_is_that_of_the_whole)
     const struct workers workers = workers_of(4, 1);
     size_t in_pieces = 0, in_one_go = 0;
     line.length = 0;
-    filler.length = 500; /* bytes without work: nearly all of it is that of the last piece */
+    filler.length = 500; /* bytes without work: nearly all work is in the last piece */
     for (uint64_t i = 0; i < 108; i++)
         add_event(&line, i * 1000, i + 1, i < 8 ? &filler : NULL);
     open_trace(&line);

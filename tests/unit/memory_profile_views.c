@@ -62,7 +62,7 @@ START_TEST(growth_leaves_out_what_was_not_recorded)
 }
 END_TEST
 
-/* Of the module that the trace's GPU ran most often: jit_step, three times. */
+/* The module that the trace's GPU ran most often: jit_step, three times. */
 START_TEST(growth_goes_from_launch_to_launch_of_gpus)
 {
     char *answer = answer_of("build/fixtures/trace-gpu.pb", "growth", NULL, 0);
@@ -93,7 +93,7 @@ START_TEST(a_flat_line_of_a_tpu_says_why)
 }
 END_TEST
 
-/* 256 bytes a step in another line; nothing of it is told where that is too little to matter. */
+/* 256 bytes a step in another line, which are left out if they are too few to matter. */
 START_TEST(what_grows_is_told_first)
 {
     char *answer = answer_of("build/fixtures/trace-steps.pb", "summary", NULL, 0);
@@ -133,8 +133,7 @@ START_TEST(free_memory_in_pieces_matters_where_it_is_scarce)
 }
 END_TEST
 
-/* Of what stands between holes the fewest bytes: at event 8 the log of 100 bytes, at event 7 it and what is behind it.
- */
+/* The fewest bytes between holes: at event 8 the log of 100 bytes, at event 7 the log and what is behind it. */
 START_TEST(the_fewest_bytes_pin_the_holes)
 {
     const struct analysis_param last[] = {{"event", "8"}}, before[] = {{"event", "7"}};
@@ -185,7 +184,7 @@ START_TEST(a_free_shows_what_it_frees)
 }
 END_TEST
 
-/* Names of events stand behind the events: what is cut before them tells of none, and says why. */
+/* Names of events come after the events: a trace that is cut before them has no events, and says why. */
 START_TEST(a_trace_that_is_cut_says_so_before_all_else)
 {
     struct bytes whole;

@@ -105,7 +105,7 @@ START_TEST(strips_hold_every_byte)
 }
 END_TEST
 
-/* What was there, and what was born, less what died, is what is left: over any window. */
+/* What was live, plus what was born, minus what died, is what is left: over any window. */
 START_TEST(windows_balance)
 {
     struct asked asked;
@@ -130,7 +130,7 @@ START_TEST(windows_balance)
 }
 END_TEST
 
-/* A rectangle of steps and offsets, counted here row by row, is what filter, window and marks say of it. */
+/* Filter, window and marks agree on a rectangle of steps and offsets with a count row by row. */
 START_TEST(a_rectangle_holds_what_overlaps_it)
 {
     struct asked asked;

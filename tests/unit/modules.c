@@ -154,7 +154,7 @@ START_TEST(of_two_hosts_that_differ_the_larger_is_told)
 }
 END_TEST
 
-/* Of three equal programs one is compiled elsewhere under another id, and one runs where there is less memory. */
+/* Among three equal programs one is compiled elsewhere under another id, and one runs where there is less memory. */
 START_TEST(why_a_host_is_odd_is_said)
 {
     struct analysis_subject *small = read_kind(ONE_SPACE, ANALYSIS_FIGURES);

@@ -36,7 +36,7 @@ static void rows_say(const char *memory, const char *filter, int count, const ch
     free(answer);
 }
 
-/* jit_step has two programs, of which one fits each launch: sizes and their order decide. */
+/* jit_step has two programs; one fits each launch: sizes and their order decide. */
 START_TEST(what_a_launch_allocates_is_named_by_its_program)
 {
     rows_say("GPU_0_bfc", "program:jit_step(1) role:output", 1,

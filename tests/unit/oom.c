@@ -295,7 +295,7 @@ static const char *const others[] = {
     "        report_error(\"failed to allocate %zu bytes of device memory\", size);\n",
     "    status = Status::Error(format(\"device error: failed to allocate {} bytes\", size))\n",
     "  Failed: allocation failed; error = out of memory;\n",
-    /* codes that are listed, asked for or of something else */
+    /* codes in a list, codes that are searched for, and codes about something else */
     "  CUDA_ERROR_OUT_OF_MEMORY = 2,\n  cudaErrorMemoryAllocation = 2,\n| CL_OUT_OF_RESOURCES | -5 |\n",
     "if \"CUDNN_STATUS_ALLOC_FAILED\" in message:\nIf you see CL_OUT_OF_RESOURCES, update the driver.\n",
     "make[1]: *** [CMakeFiles/CUDA.dir/all] Error 2\ncuMemAlloc took 2 ms; clCreateBuffer line 4, 5 and 61\n",

@@ -111,7 +111,7 @@ static const char *write_group(struct writing *writing, const char *pattern, boo
     return *pattern == '\0' ? pattern : pattern + 1;
 }
 
-/* No figure that is told stands for another. */
+/* No figure is reported as another. */
 static void check(const char *family, const char *text, size_t length)
 {
     struct oom_answer answer = oom_ask(text, length);
@@ -141,7 +141,7 @@ START_TEST(clauses_left_out_or_cut_lend_no_figure)
 }
 END_TEST
 
-/* A search word has to stand in each of them, and the reader to know it. */
+/* Each of them has to contain a search word that the reader knows. */
 START_TEST(sentences_are_found_in_a_log)
 {
     struct writing writing = {.left_out = -1, .cut = -1};

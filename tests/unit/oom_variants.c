@@ -26,8 +26,8 @@ static void load(struct bytes *bytes, int at)
 
 /* ---- comparing ---- */
 
-/* Places and notes differ by nature, the words of a front end may stand around one copy only; which spaces stood where
- * a line was broken cannot always be told. */
+/* Places and notes differ by nature. The words of a front end may be around one copy only. The spaces at the place
+ * where a line was broken cannot always be known. */
 static bool is_left_out(const char *key)
 {
     static const char *const keys[] = {"ranges",      "notes",     "replicas", "label",    "op_name",
@@ -321,7 +321,7 @@ START_TEST(a_cut_text_states_nothing_wrong)
 }
 END_TEST
 
-/* Before and behind a report stands so much else that it lies across the reader's windows. */
+/* The text before and behind a report is so long that the report crosses the reader's windows. */
 START_TEST(a_report_deep_in_a_log_is_found)
 {
     struct bytes bytes;

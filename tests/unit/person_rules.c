@@ -59,7 +59,7 @@ START_TEST(the_first_line_that_matches_decides)
     ck_assert_str_eq(cJSON_GetObjectItem(data, "rule_text")->valuestring,
                      "Line 2 of the category rules matches it: attention/.*dot_general.");
     cJSON_Delete(root);
-    /* without them nothing stays of it */
+    /* without them none is left */
     struct analysis_param bare[] = {{"filter", "rule:category_rules"}};
     data = ask_many(&asked, "buffers", bare, 1, &root);
     ck_assert_double_eq(number(data, "matched_count"), 0);

@@ -235,7 +235,7 @@ START_TEST(a_series_has_a_word_for_what_becomes_of_it)
 }
 END_TEST
 
-/* What is told first of the profiles that these numbers name, or "null". */
+/* The first finding about the profiles with these numbers, or "null". */
 static char *series_finding(const int *numbers, size_t count)
 {
     enum { PROFILES_MAX = 5 };

@@ -6,7 +6,7 @@
 
 #define BYTES(literal) literal, sizeof(literal) - 1
 
-/* Numbers that cannot be: each costs itself, and is told. */
+/* Impossible numbers: each loses only its own value, and is reported. */
 static const struct {
     const char *bytes;
     size_t length;

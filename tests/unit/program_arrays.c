@@ -235,7 +235,7 @@ START_TEST(a_planned_program_has_none)
 }
 END_TEST
 
-/* Equal arrays of layers stand once, with their line; arguments by what their names have in common. */
+/* Equal arrays of layers are listed once, with their line; arguments by the common part of their names. */
 START_TEST(equal_arrays_stand_together)
 {
     struct buf file;
@@ -347,13 +347,13 @@ START_TEST(what_may_fit_is_not_known)
     ck_assert_int_eq(cJSON_GetArraySize(member(made.root, "advice")), 0);
     ck_assert_ptr_null(strstr(made.text, "Largest: "));
     for (const char *at = strstr(made.text, "No buffer assignment"); at != NULL; at = NULL)
-        ck_assert_ptr_null(strstr(at + 1, "No buffer assignment")); /* it stands once */
+        ck_assert_ptr_null(strstr(at + 1, "No buffer assignment")); /* it is there once */
     made_free(&made);
 }
 END_TEST
 
-/* A request at run time that is larger than the device: no share of it is large enough, and letting go makes no room.
- */
+/* A request at run time that is larger than the device: no share of the device is large enough, and freeing makes no
+ * room. */
 START_TEST(a_request_past_the_device)
 {
     static const char *const none[] = {"preallocation", "leak", "donate", "larger_chip", "flags"};

@@ -122,7 +122,7 @@ START_TEST(ends_of_all_kinds_are_taken)
 }
 END_TEST
 
-/* Any piece of a text may be the whole of it: nothing is read past its end. */
+/* Any piece of a text may be a whole text: nothing is read past its end. */
 START_TEST(no_cut_is_read_past_its_end)
 {
     static const char text[] =

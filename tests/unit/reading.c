@@ -40,7 +40,7 @@ START_TEST(what_is_read_is_told_until_its_end)
     ck_assert(reading_find(&of, &so_far));
     ck_assert_uint_eq(so_far.read_bytes, 0);
     ck_assert_uint_eq(so_far.size_bytes, SIZE_BYTES);
-    ck_assert_int_eq(so_far.left_ms, -1); /* nobody knows how fast it is */
+    ck_assert_int_eq(so_far.left_ms, -1); /* its pace is not known */
     read_half(file, 0);
     ck_assert(reading_find(&of, &so_far));
     ck_assert_uint_eq(so_far.read_bytes, SIZE_BYTES / 2);

@@ -285,7 +285,7 @@ START_TEST(addresses_are_taken_apart)
 }
 END_TEST
 
-/* One spelling of one place: what is told of it is told once. */
+/* One spelling of one place: what is known about it is reported once. */
 START_TEST(other_spellings_of_an_address_are_respelled)
 {
     static const struct {

@@ -110,7 +110,7 @@ static bool is_done_within(uint64_t limit_bytes)
     return is_done;
 }
 
-/* Nothing of it is kept: the next question with more memory is answered. */
+/* The failure is not kept: the next question with more memory is answered. */
 START_TEST(without_room_it_says_so_and_is_asked_again)
 {
     ck_assert(!is_done_within(1 << 14));

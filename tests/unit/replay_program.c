@@ -90,7 +90,7 @@ END_TEST
 
 /* ---- optimizer ---- */
 
-/* A weight of 4 MiB, two states of it, and what the step makes; the norm of gradients is no optimizer's. */
+/* A weight of 4 MiB with two states, and what the step makes; the norm of gradients does not belong to an optimizer. */
 static void step_with(bool has_state, int64_t norm_bytes)
 {
     ask(MODULE, 4 * MIB);
@@ -286,7 +286,7 @@ static uint64_t work_of(const char *change, int path_length, int frame_count, in
     return work;
 }
 
-/* One look at a path is one step for each byte of it: at a frame, not at each request or stack that has it. */
+/* One look at a path costs one step for each byte: for a frame, not for each request or stack that has the frame. */
 START_TEST(frames_are_looked_at_once_and_charged)
 {
     const char *const change = _i == 0 ? "batch=2" : "attention=sdpa";

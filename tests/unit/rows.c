@@ -24,7 +24,7 @@ static bool rows_take(void *context, const struct rows_file *file)
     return true;
 }
 
-/* Of a file that is a root itself the name below the base is made, and that by a thread that may be done with it. */
+/* The name of a file that is a root itself, below the base, is made by a thread that may be done with the file. */
 START_TEST(a_file_that_is_a_root_is_named_below_the_base)
 {
     const bool is_once = _i == 1;

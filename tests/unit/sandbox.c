@@ -358,7 +358,7 @@ static void replace_folder(void)
     ck_assert_int_eq(symlink("../outside/secret", in_root("read/link")), 0);
 }
 
-/* 0, the errno, or -1: what was opened holds something else. */
+/* 0, the errno, or -1: the opened file holds other bytes. */
 static int read_of(int file, const char *text)
 {
     char found[32] = "";

@@ -36,7 +36,7 @@ START_TEST(tiles_are_whole)
         {"bf16[9,300]{1,0:T(8,128)(2,1)}", 16 * 384 * 2},
         {"bf16[3,300]{1,0:T(4,128)(2,1)}", 4 * 384 * 2},
         {"bf16[3,300]{1,0:T(2,128)(2,1)}", 4 * 384 * 2},
-        {"bf16[1,300]{1,0:T(1,128)(2,1)}", 2 * 384 * 2}, /* two rows are one word: half of it is empty */
+        {"bf16[1,300]{1,0:T(1,128)(2,1)}", 2 * 384 * 2}, /* two rows are one word: half is empty */
         {"f32[1500]{0:T(1024)}", 2048 * 4},
         {"bf16[1500]{0:T(1024)(128)(2,1)}", 2048 * 2},
         {"pred[100,100]{1,0:T(8,128)(4,1)}", 104 * 128},
@@ -182,7 +182,7 @@ static uint32_t compare(const struct hlo *hlo)
             !shape_array_read(hlo_instruction_shape(hlo, buffer->instruction_at), &array))
             continue;
         if (array.rank == 0 && !shape_has_tiles(hlo_instruction_shape(hlo, buffer->instruction_at)))
-            continue; /* what the compiler keeps a scalar without tiles in is not told by its layout */
+            continue; /* the layout does not show in what the compiler keeps a scalar without tiles */
         ck_assert(shape_layout_read(hlo_instruction_shape(hlo, buffer->instruction_at), &layout));
         int64_t padded_bytes = shape_padded_bytes(&array, &layout);
         struct str name = hlo_instruction_name(hlo, buffer->instruction_at);

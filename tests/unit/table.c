@@ -166,7 +166,7 @@ START_TEST(rows_are_written_as_their_columns_say)
 }
 END_TEST
 
-/* Row 9 has no size. What stands before the rows is the same in both formats. */
+/* Row 9 has no size. The cells before the rows are the same in both formats. */
 START_TEST(rows_are_objects_of_one_line_too)
 {
     static const struct csv_cell lead[] = {{.head = "module", .kind = CSV_TEXT, .text = "=a\"\n"},

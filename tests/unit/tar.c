@@ -150,7 +150,7 @@ static void job_make(void)
     header = header_put("numbers.pickle", '0', 0);
     memcpy(header + 124, "\x80\0\0\0\0\0\0\0\0\0\0\5", 12);
     memcpy(header + 257, "ustar  ", 8); /* GNU's own */
-    memcpy(header + 345, "12345", 5);   /* a time of it */
+    memcpy(header + 345, "12345", 5);   /* one of its times */
     checksum_put(header);
     data_put("fifth", 5);
     end_put();
@@ -349,7 +349,7 @@ START_TEST(a_packed_one_that_is_damaged_or_cut_is_refused)
 }
 END_TEST
 
-/* Where it ends inside a member or a header, that is said; nothing behind the end is read. */
+/* An end inside of a member or a header is reported; nothing behind the end is read. */
 START_TEST(a_cut_one_is_refused_or_shorter)
 {
     struct bytes whole;

@@ -155,7 +155,7 @@ static bool watch_all(void)
     return tree->top->watched != NULL;
 }
 
-/* Waits until what was changed so far is told, and takes it in. */
+/* Waits until the changes so far are reported, and takes them in. */
 static bool told_refresh(void)
 {
     for (int before = atomic_load(&told_times), waits = 0; atomic_load(&told_times) == before && waits < 12000; waits++)
@@ -231,7 +231,7 @@ START_TEST(a_folder_that_is_renamed_or_removed_is_watched_as_what_it_is_now)
     path_make(from, "run008", "h8.xplane.pb");
     file_write(from, "x");
     for (int waits = 0; sessions()->folders[8]->file_count <= HOSTS && waits < 12000; waits++) {
-        usleep(5000); /* it may be told in two parts */
+        usleep(5000); /* the report may come in two parts */
         tree_refresh(tree, TREE_TOLD, NULL, NULL);
     }
     ck_assert_uint_eq(sessions()->folders[8]->file_count, HOSTS + 1);

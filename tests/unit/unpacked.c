@@ -45,7 +45,7 @@ static size_t member_add(const char *plain, size_t length, unsigned char *packed
     return size;
 }
 
-/* The dump as a gzip of that many members, of which only the first `kept` parts of a hundred are written. */
+/* The dump as a gzip of that many members; only the first `kept` parts of a hundred are written. */
 static void dump_write(char path[], size_t member_count, size_t kept)
 {
     struct bytes dump;
@@ -110,8 +110,8 @@ START_TEST(a_packed_dump_is_inflated_once)
 }
 END_TEST
 
-/* An eighth of the account is less than the dump, or the last member says only its own size: it is read all the same,
- * by each for itself, and nothing of it is held. */
+/* An eighth of the account is less than the dump, or the last member gives only its own size: each reader still reads
+ * it for itself, and nothing is held. */
 START_TEST(what_has_no_room_is_read_all_the_same)
 {
     char path[] = "/tmp/memviewd-unpacked-XXXXXX";
@@ -138,7 +138,7 @@ START_TEST(what_has_no_room_is_read_all_the_same)
 }
 END_TEST
 
-/* What is wrong with a file is said by whoever reads it, as before. */
+/* The reader of a file reports what is wrong with it, as before. */
 START_TEST(a_cut_dump_is_reported)
 {
     char path[] = "/tmp/memviewd-unpacked-XXXXXX";

@@ -51,7 +51,7 @@ static const struct {
      VALUE_WHOLE},
     {"main { a = f32[8] tanh() t = (f32[8], f32[8]) tuple(a, a) ROOT v = f32[8] get-tuple-element(t) index=1 }", "a",
      VALUE_ORIGIN, VALUE_WHOLE},
-    /* into a fusion, and out of it where it hands on */
+    /* into a fusion, and out of it if the fusion passes it on */
     {"fused { p = f32[8] parameter(0) e = f32[8] tanh(p) ROOT t = (f32[8], f32[8]) tuple(e, p) }"
      "main { a = f32[8] tanh() ROOT v = (f32[8], f32[8]) fusion(a) calls=fused }",
      "e", VALUE_ORIGIN, 0},
@@ -192,7 +192,7 @@ START_TEST(a_value_has_readers)
 }
 END_TEST
 
-/* Where a loop makes a new value of what came in, that is told; not where it hands it on. */
+/* A loop that makes a new value from its input is reported; one that passes it on is not. */
 START_TEST(a_loop_that_changes_its_state_is_told)
 {
     struct met met = {.is_result = false};
@@ -434,7 +434,7 @@ static uint64_t note_count(const char *code)
     return 0;
 }
 
-/* A tuple of very many, each taken out of it again. */
+/* A tuple with very many elements, each taken out again. */
 START_TEST(a_tuple_has_very_many_elements)
 {
     struct buf computation = BUF_INIT;

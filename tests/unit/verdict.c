@@ -31,7 +31,7 @@ START_TEST(a_program_without_a_backward_pass)
     ck_assert_ptr_null(advice_of(&made, "donate"));
     ck_assert_ptr_null(advice_of(&made, "leak"));
     ck_assert_ptr_null(advice_of(&made, "block_size"));
-    /* what holds bytes at the peak is told beside what its absence would save */
+    /* what holds bytes at the peak is shown beside what its absence would save */
     const cJSON *pattern = cJSON_GetArrayItem(member(member(made.root, "peak"), "patterns"), 0);
     ck_assert_double_le(number(pattern, "saves_bytes"), number(pattern, "bytes"));
     made_free(&made);
@@ -46,7 +46,7 @@ START_TEST(memory_of_a_kernel_gets_no_advice_for_the_device)
         "#allocation3 [shape = 'f32[16384,4096]{1,0:T(8,128)}', space=vmem, size = 0x10000000, "
         "scoped, tag = 'scratch operand'] :: f.1\n";
     struct asked asked;
-    asked_open(&asked, H_LONG_CONTEXT); /* a program that would be told much about HBM */
+    asked_open(&asked, H_LONG_CONTEXT); /* a program with much advice about HBM */
     struct made made = make_of_text(content, asked.module);
     const cJSON *advice = member(made.root, "advice");
     ck_assert_str_eq(cause_of(&made), "kernel_scratch");
@@ -175,7 +175,7 @@ START_TEST(the_smallest_chip_on_which_it_fits)
     ck_assert_ptr_nonnull(strstr(text(larger, "title"), best.title));
     made_free(&made);
     asked_close(&asked);
-    asked_open(&asked, SEED); /* 300 GiB: no chip has so much */
+    asked_open(&asked, SEED); /* 300 GiB: no chip has this much */
     parts.module = asked.module;
     made = make(&parts);
     ck_assert_ptr_null(advice_of(&made, "larger_chip"));

@@ -171,7 +171,7 @@ static void hold_backward(const cJSON *verdict, bool has_backward)
 START_TEST(no_checkpoint_without_a_backward_pass) { each(hold_backward); }
 END_TEST
 
-/* Of those that are as good: both fit, or none does. */
+/* Among equally good ones: both fit, or none does. */
 START_TEST(of_training_a_checkpoint_stands_before_fused_attention)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -187,7 +187,7 @@ START_TEST(of_training_a_checkpoint_stands_before_fused_attention)
 }
 END_TEST
 
-/* What is enough stands before what may be, of which donation is the first, and flags of the compiler stand last. */
+/* What suffices comes before what may suffice; donation is the first of the latter, and compiler flags come last. */
 static void hold_order(const cJSON *verdict, bool has_backward)
 {
     const cJSON *advice = cJSON_GetObjectItem(verdict, "advice"), *one;

@@ -402,7 +402,7 @@ START_TEST(a_larger_chip_saves_nothing_and_has_its_name)
         make_of_text("Ran out of memory in memory space hbm. Used 96.00G of 31.25G hbm. Exceeded hbm capacity by "
                      "64.75G.",
                      NULL);
-    ck_assert_ptr_null(advice_of(&made, "larger_chip")); /* none has so much */
+    ck_assert_ptr_null(advice_of(&made, "larger_chip")); /* none has this much */
     made_free(&made);
     made = make_of_text(
         "Ran out of memory in memory space hbm. Used 94.00G of 31.25G hbm. Exceeded hbm capacity by 62.75G.", NULL);

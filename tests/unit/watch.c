@@ -120,7 +120,7 @@ START_TEST(what_is_no_part_of_a_tree_is_not_told)
     keep(1, WATCH_LATELY);
     uint64_t first = watch_told_at(held[0]);
     file_write(0, ".hidden");
-    file_write(1, "shown"); /* the kernel tells of it later */
+    file_write(1, "shown"); /* the kernel reports it later */
     ck_assert(is_told_more(&told_times, 0));
     ck_assert_uint_eq(watch_told_at(held[0]), first);
 }
@@ -199,7 +199,7 @@ START_TEST(that_the_kernel_lost_count_is_told)
         return;
     char path[256];
     path_make(path, 0, "shown");
-    for (int at = 0; at <= most / 3 + 1; at++) { /* nobody listens; three events each */
+    for (int at = 0; at <= most / 3 + 1; at++) { /* no one listens; three events each */
         file_write(0, "shown");
         unlink(path);
     }

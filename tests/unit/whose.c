@@ -8,7 +8,7 @@
 #define PLAIN "\"jit(step)/op\""
 #define AGAIN "\"jit(step)/transpose(jvp(M))/rematted_computation/op\""
 
-/* One of a program's values, and what is told of it. */
+/* One of a program's values, and the expected answer. */
 struct told {
     const char *instruction;
     enum category category;
@@ -175,7 +175,7 @@ static const struct telling value_tellings[] = {
     {LOOP("f32[64,128]", "g = f32[64,128] dot(bx, bx) " BACKWARD, "add(old, g) \"jit(step)/while/body/add\"",
           "broadcast(none)") " w2 = f32[64,128] subtract(w, made) " PLAIN " ROOT r = (f32[64,128]) tuple(w2) }",
      {TOLD("room", GRADIENT_ACCUMULATOR, ACCUMULATOR)}},
-    /* another loop adds something else */
+    /* another loop adds a different value */
     {LOOP("f32[64,128]", "g = f32[64,128] dot(bx, bx) " PLAIN, "add(old, g) \"jit(step)/while/body/add\"",
           "broadcast(none)") " w2 = f32[64,128] subtract(w, made) " PLAIN END_OF("x"),
      {TOLD("room", OPTIMIZER_TEMPORARY, UPDATE)}},
