@@ -109,8 +109,8 @@ bool advice_pairs_find(struct advice *advice)
         int64_t rows = dimensions->leaves.sizes[class];
         const struct cause_arrays all = rows_of_class(advice, class, pairs_apart_is);
         struct verdict_advice item = {
-            .reason = "At most this much: each row is computed from what there is of single rows, and read by sums and "
-                      "products; what the parts give is added up or stands side by side."};
+            .reason = "At most this much: each row can be computed alone; the results of the parts are added or "
+                      "concatenated."};
         if (all.said == NULL || rows < ROWS_TRAINED_MIN || all.bytes < facts->space->peak_bytes / 100 * ROWS_PERCENT ||
             !pairs_apart_hold(dimensions, class, facts->arena) ||
             !advice_saving_set(advice, &all, at_once_of(rows), rows, &item))

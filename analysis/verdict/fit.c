@@ -117,7 +117,7 @@ const char *fit_device_words(const struct verdict_facts *facts)
 
 const char *fit_wrong_size(const struct verdict_facts *facts)
 {
-    const int64_t most = INT64_C(16) << 40; /* no host with all its devices has as much */
+    const int64_t most = INT64_C(64) << 40; /* more than any host with all its devices has */
     int64_t needed = facts_figure(facts, OOM_needed_bytes);
     return needed <= most
                ? NULL

@@ -134,8 +134,8 @@ static bool is_raised(struct variant *variant, const struct change *change, int6
     if (sums.total_bytes <= before_bytes)
         return false;
     err_set(err, ERR_argument, ERR_NO_OFFSET,
-            "checkpoint=%.*s: what the layers compute again seems to take more at one time than what they keep; what "
-            "the compiler makes of that is not known, --confirm asks it",
+            "checkpoint=%.*s: computing the layers again may take more memory at once than is saved; how much, only a "
+            "compile of the changed source can tell",
             (int)change->glob.length, change->glob.data);
     return true;
 }

@@ -69,7 +69,7 @@ static const struct {
      {"host_data"}},
     {"!!! Exception during processing !!! MPS backend out of memory (MPS allocated: 9.57 GiB, other allocations: 17.35 "
      "GiB, max allowed: 27.20 GiB). Tried to allocate 292.50 MiB on private pool.",
-     "unknown",
+     "limit",
      {"batch"}},
     /* attention scores, by the operation and two equal sides; a plain product, or another operand of attention, is none
      * */

@@ -91,8 +91,9 @@ static bool scarce_take(const struct oom_text *text, size_t *at)
     size_t end = *at;
     if (!any_take(text, &end, scarce, COUNT(scarce)))
         return false;
+    bool is_in_name = *at > 0 && text->bytes[*at - 1] == '_'; /* "ERROR_OUT_OF_MEMORY": codes are read elsewhere */
     for (size_t i = 0; i <= MOST_MIDDLE; i++) {
-        if (end < text->length && (text->bytes[end] == '_' || text->bytes[end] == '-'))
+        if (!(is_in_name && i == 0) && end < text->length && (text->bytes[end] == '_' || text->bytes[end] == '-'))
             end++;
         size_t noun = end;
         if (any_take(text, &noun, nouns, COUNT(nouns)) && is_end(text, noun)) {

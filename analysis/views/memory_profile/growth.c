@@ -81,7 +81,8 @@ static struct table_value growth_key(const void *context, uint32_t row)
 static void sentence_write(struct buf *out, const struct line *line)
 {
     const struct memory_profile_growth_course *course = line->course;
-    const char *one = line->growth->kind, *many = strcmp(one, "launch") == 0 ? "launches" : "steps";
+    const char *one = line->growth->kind;
+    const char *many = line->growth->boundary_count == 2 ? one : strcmp(one, "launch") == 0 ? "launches" : "steps";
     double slope = memory_profile_growth_slope(line->growth, course);
     int64_t by = course->bytes - course->first_bytes;
     char size[SIZE_TEXT_BYTES], of[COUNT_TEXT_BYTES], grown[COUNT_TEXT_BYTES], shrunk[COUNT_TEXT_BYTES];
