@@ -189,8 +189,8 @@ void analysis_unpacked_free(struct analysis_unpacked *unpacked);
  * packed, or does not say. */
 uint64_t analysis_packed_says_bytes(const struct source *source);
 /* Inflates the whole source into `out`, which is empty and gets room for `size_bytes`; the bytes may become
- * source.unpacked. Errors: malformed if there are more or fewer bytes, those of reading, and exhausted; then the
- * content of `out` is of no use. */
+ * source.unpacked. Errors: malformed if there are more or fewer bytes, unsupported if they are packed once more, those
+ * of reading, and exhausted; then the content of `out` is of no use. */
 bool analysis_inflate(const struct source *source, uint64_t size_bytes, struct buf *out, struct err *err);
 
 /* A text is read in one pass and needs less than this. */

@@ -73,11 +73,18 @@ static void inflate_fill(struct job *job, const void *in, void *to, struct err *
         err_set(err, ERR_malformed, ERR_NO_OFFSET, "does not inflate to as many bytes as it says");
 }
 
+/* A .gz that a zip deflates: readers look through both, so one alone inflated is not what they want. */
+static bool is_packed_again(const struct buf *out)
+{
+    const unsigned char *bytes = (const unsigned char *)out->data;
+    return out->length >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
+}
+
 bool analysis_inflate(const struct source *source, uint64_t size_bytes, struct buf *out, struct err *err)
 {
     struct job job;
     if (gzip_matches(source) && gzip_whole_inflate(source, size_bytes, out))
-        return true;
+        return !is_packed_again(out) || err_set(err, ERR_unsupported, 0, "packed twice");
     if (size_bytes >= SIZE_MAX || !job_run(&job, source, 0, inflate_fill, &size_bytes, out, err))
         return false;
     arena_free(&job.arena);

@@ -378,7 +378,7 @@ def test_an_upload_with_a_wrong_token_counts_once(t):
 
 
 def test_without_a_token_beyond_loopback_a_warning_stands_at_the_start(t):
-    assert "on other machines too" in t.serve("--bind=0.0.0.0", "--no-token", t.folder()).log()
+    assert "from other machines too" in t.serve("--bind=0.0.0.0", "--no-token", t.folder()).log()
     assert "other machines too" not in t.serve("--bind=0.0.0.0", t.folder()).log()
 
 
