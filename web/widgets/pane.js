@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * pane.js: the width of the details pane, by drag or arrow keys, and whether it is there at all.
- * Where the window is narrow it opens and closes instead, beside the page, on a phone as a sheet; so it does on a page
- * whose picture has all the width until something is pinned. */
+ * Where the pane is a drawer or a sheet, it opens and closes instead; so it does on a page whose picture has all the
+ * width until something is pinned. */
 
 import { button, el } from '../lib/dom.js';
 import { onSetting, setSetting, setting } from '../lib/settings.js';

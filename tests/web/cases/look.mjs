@@ -118,27 +118,6 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures }) {
     });
   }
 
-  for (const width of [1440, 1024])
-    test(`at ${width} pixels what is pinned stands beside the picture, which gives way`, async () => {
-      const page = await open(`${await daemon('--demo')}?tool=memory_viewer`, { width, height: 900 });
-      const edge = (selector, side) =>
-        page.locator(selector).evaluate((node, which) => node.getBoundingClientRect()[which], side);
-      const whole = await edge('.curve .u-over', 'right');
-      await page.locator('.panel-table tbody tr').first().click();
-      await page.waitForSelector('.details.is-open');
-      await idle(page);
-      truth(
-        (await edge('.curve .u-over', 'right')) <= (await edge('.details', 'left')),
-        'the pane lies on the picture',
-      );
-      truth((await edge('.details', 'right')) <= width, 'the pane runs out of the window');
-      await page.keyboard.press('Escape');
-      await page.waitForFunction(() => !document.querySelector('.details').classList.contains('is-open'));
-      await idle(page);
-      equal(await edge('.curve .u-over', 'right'), whole);
-      await page.finish();
-    });
-
   test('below 1400 px a pin opens the drawer, Esc closes it', async () => {
     const page = await open(await daemon('--demo'), { width: 1280, height: 720 });
     equal(await page.locator('.details').isVisible(), false);
