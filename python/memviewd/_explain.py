@@ -33,6 +33,7 @@ MAY_BE_ABSENT = frozenset(
         "compiled",
         "extra_flops_percent",
         "file",
+        "fits_text",
         "is_partial",
         "is_refuted",
         "lands_at_bytes",

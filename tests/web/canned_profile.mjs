@@ -302,7 +302,7 @@ function growth(pool) {
       grown_count: grown,
       shrunk_count: steps.filter((step) => step < 0).length,
       verdict: grown === steps.length ? 'grows' : grown ? 'varies' : 'steady',
-      sentence: `${grown} of ${steps.length} steps`,
+      sentence: `grows 1.00 MiB a step, ${grown} of ${steps.length} steps`,
       sparkline_bytes: bytes,
     };
   };
