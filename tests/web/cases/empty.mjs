@@ -108,7 +108,8 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     includes(
       await text(page, '.message'),
       'No HLO in this session. The trace was recorded without HLO protos. Record again with jax.profiler.trace ' +
-        '(TensorFlow: tf.profiler.experimental.start), or add an XLA dump: XLA_FLAGS="--xla_dump_to=/tmp/dump --xla_dump_hlo_as_proto".',
+        '(TensorFlow: tf.profiler.experimental.start), or add an XLA dump: XLA_FLAGS="--xla_dump_to=/tmp/dump ' +
+        '--xla_dump_hlo_as_proto".',
     );
     includes(
       await page.locator('.message a', { hasText: 'Memory Profile' }).getAttribute('href'),
