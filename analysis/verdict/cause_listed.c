@@ -99,7 +99,7 @@ static bool of_stack(const struct verdict_facts *facts, const struct oom_group *
 
 /* ---- attention scores ---- */
 
-/* "f32[32,4096,4096]": the number of dimensions, and the last two; false: the text has none. */
+/* "f32[32,4096,4096]": the number of dimensions, and the last two; count 0: the text has none. */
 struct sides {
     uint64_t before_last, last;
     size_t count;

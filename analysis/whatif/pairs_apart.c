@@ -43,9 +43,10 @@ bool pairs_apart_hold(const struct dimensions *dimensions, uint32_t class, struc
             return false; /* it is given, not computed */
         if (graph_hands_on(graph, at) || graph_op(graph, at) == GRAPH_COPY)
             continue;
-        for (uint32_t nth = 0, operand; (operand = graph_operand(graph, at, nth)) != HLO_NONE; nth++)
+        uint32_t nth = 0;
+        for (uint32_t operand; (operand = graph_operand(graph, at, nth)) != HLO_NONE; nth++)
             read_count += is_pairs(dimensions, operand, class);
-        arena_work(arena, read_count);
+        arena_work(arena, nth);
         if ((gives || read_count > 0) && !is_rowwise(dimensions, at, gives, read_count))
             return false;
     }
