@@ -28,7 +28,8 @@ static bool is_named_otherwise(const char *path)
     return kind != NAMES_OTHER && kind != NAMES_LOG && kind != NAMES_ERROR_TEXT && kind != NAMES_DUMP_SIBLING;
 }
 
-static enum analysis_kind kind_of_bytes(const char *path)
+/* `is_foreign`: of a kind that is known and not read; the scanner tells what it is. */
+static enum analysis_kind kind_of_bytes(const char *path, bool *is_foreign)
 {
     struct err err = ERR_INIT;
     enum analysis_kind kind = ANALYSIS_KIND_TEXT;
@@ -36,20 +37,10 @@ static enum analysis_kind kind_of_bytes(const char *path)
     struct file *file = files_open(&place, &err);
     if (file && !analysis_identify(files_source(file), &kind, NULL, &err)) /* of an archive the scanner tells why */
         kind = files_is_packed(file) && !files_is_gzip(file) ? ANALYSIS_KIND_UNKNOWN : ANALYSIS_KIND_TEXT;
+    else if (file && kind == ANALYSIS_KIND_UNKNOWN)
+        *is_foreign = !analysis_identify_whole(files_source(file), &kind, &err) && err.code == ERR_unsupported;
     files_close(file);
     return kind;
-}
-
-/* Of a kind that is known and not read: the scanner tells what it is. */
-static bool is_foreign(const char *path)
-{
-    struct err err = ERR_INIT;
-    enum analysis_kind kind;
-    const struct files_place place = {.root = path, .path = ""};
-    struct file *file = files_open(&place, &err);
-    bool is = file && !analysis_identify_whole(files_source(file), &kind, &err) && err.code == ERR_unsupported;
-    files_close(file);
-    return is;
 }
 
 /* A text that the compiler dumped: the scanner takes it for a program, whatever it is named. */
@@ -70,6 +61,7 @@ static bool is_program_text(const char *path)
 void around_input_look(const char *path, struct around_input *input)
 {
     *input = (struct around_input){.path = path, .place = PATH_KIND_NONE, .kind = ANALYSIS_KIND_TEXT};
+    bool is_foreign = false;
     if (strcmp(path, "-") != 0)
         input->place = path_kind_of(path, false);
     if (input->place == PATH_KIND_FOLDER)
@@ -80,9 +72,8 @@ void around_input_look(const char *path, struct around_input *input)
         return;
     }
     if (input->place == PATH_KIND_FILE && !around_is_log_name(path))
-        input->kind = kind_of_bytes(path);
+        input->kind = kind_of_bytes(path, &is_foreign);
     bool is_of_no_kind = input->kind == ANALYSIS_KIND_EMPTY || input->kind == ANALYSIS_KIND_UNKNOWN;
     input->is_log = input->kind == ANALYSIS_KIND_TEXT ? input->place != PATH_KIND_FILE || !is_program_text(path)
-                                                      : is_of_no_kind && !is_named_otherwise(path) &&
-                                                            !(input->kind == ANALYSIS_KIND_UNKNOWN && is_foreign(path));
+                                                      : is_of_no_kind && !is_named_otherwise(path) && !is_foreign;
 }
