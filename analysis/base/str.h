@@ -16,7 +16,9 @@ struct str {
 };
 
 /* A string literal, its NUL left out. */
-#define STR(literal) ((struct str){(literal), sizeof(literal) - 1})
+#define STR(literal) ((struct str)STR_INIT(literal))
+/* The same where C11 wants a constant: what initializes a static str. */
+#define STR_INIT(literal) {(literal), sizeof(literal) - 1}
 
 static inline struct str str_of(const char *text) { return (struct str){text, strlen(text)}; }
 

@@ -73,7 +73,7 @@ enum library library_of(struct str file, struct str listed)
 #undef MACHINERY_PACKAGE
 #undef MACHINERY_PIECE
     };
-    static const struct str test = {"_test.py", 8};
+    static const struct str test = STR_INIT("_test.py");
     if (file.length >= test.length && memcmp(file.data + file.length - test.length, test.data, test.length) == 0)
         return LIBRARY_USER; /* JAX too calls its tests a user's */
     if (str_starts(file, STR("<frozen ")))

@@ -202,7 +202,7 @@ static bool is_secret(struct str name)
             at += 2;
         letters[count++] = (char)byte;
     }
-    static const struct str word = {"token", 5};
+    static const struct str word = STR_INIT("token");
     return count >= word.length && str_equal_any_case((struct str){letters + count - word.length, word.length}, word);
 }
 

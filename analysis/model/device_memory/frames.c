@@ -103,8 +103,8 @@ static uint32_t number_of(struct frames *frames, const struct frame *frame)
 
 void frames_init(struct frames *frames, enum frames_by by, struct arena *arena)
 {
-    static const struct frame no_stack = {{"(no stack)", 10}, {"", 0}, 0, 1, false};
-    static const struct frame no_user = {{"(no user frame)", 15}, {"", 0}, 0, 2, false};
+    static const struct frame no_stack = {STR_INIT("(no stack)"), STR_INIT(""), 0, 1, false};
+    static const struct frame no_user = {STR_INIT("(no user frame)"), STR_INIT(""), 0, 2, false};
     *frames = (struct frames){.arena = arena, .by = by};
     map_init(&frames->table, arena, 0);
     number_of(frames, &no_stack);

@@ -10,11 +10,13 @@
 
 /* Samples without a stack of the snapshot, beside TORCH_NO_STACK. */
 enum { BEFORE = UINT32_MAX - 1, UNEXPLAINED = UINT32_MAX - 2 };
-static const struct str before_name = {"before recording began", 22}, unexplained_name = {"not in any event", 21};
+static const struct str before_name = STR_INIT("before recording began"),
+                        unexplained_name = STR_INIT("not in any event");
 
 enum { TYPE_COUNT, TYPE_BYTES, TYPE_BLOCK_BYTES, TYPES };
-static const struct pprof_type types[TYPES] = {
-    {{"blocks", 6}, {"count", 5}}, {{"requested", 9}, {"bytes", 5}}, {{"block_size", 10}, {"bytes", 5}}};
+static const struct pprof_type types[TYPES] = {{STR_INIT("blocks"), STR_INIT("count")},
+                                               {STR_INIT("requested"), STR_INIT("bytes")},
+                                               {STR_INIT("block_size"), STR_INIT("bytes")}};
 
 struct live_stacks_gathering {
     const struct memory_profile_pool *pool;

@@ -55,7 +55,7 @@ static bool has_value(const struct pprof *pprof, uint32_t sample)
 
 static void write_sample(struct writer *writer, uint32_t at, bool *is_reached)
 {
-    static const struct pprof_label base = {{"pprof::base", 11}, {"true", 4}, {"", 0}, 0, false};
+    static const struct pprof_label base = {STR_INIT("pprof::base"), STR_INIT("true"), STR_INIT(""), 0, false};
     const struct pprof *pprof = writer->pprof;
     const struct pprof_label_set *set = &pprof->sets[pprof->label_sets[at]];
     uint32_t depth = pprof->stack_starts[at + 1] - pprof->stack_starts[at];

@@ -346,7 +346,7 @@ static struct regex *read_whole(struct str expression, struct arena *arena)
 /* The name of a function without its parameters. */
 static struct str bare_name(struct str name)
 {
-    static const struct str kept[] = {{"(anonymous namespace)", 21}, {"operator()", 10}};
+    static const struct str kept[] = {STR_INIT("(anonymous namespace)"), STR_INIT("operator()")};
     if (name.length > 0 && name.data[0] == '.')
         name = (struct str){name.data + 1, name.length - 1};
     for (size_t at = 0; at < name.length; at++) {
