@@ -349,6 +349,20 @@ RECORDED_PROGRAMS = [
 ]
 
 
+# A run of vary with max_split_size_mb:64 reserved so much; that its device let it have no more is likely, not recorded.
+SPLIT_RESERVED_BYTES, SPLIT_DEVICE_BYTES = 117_742_501_888, 117_760_000_000
+
+
+def split_faults(binary, path):
+    faults = []
+    for more, part in ([], 0.013), (["--change", "memory_fraction=1", "--capacity", f"{SPLIT_DEVICE_BYTES}B"], 0.0001):
+        answer = ask(binary, path, "--change", "max_split_size=64MiB", *more)
+        reserved_bytes = answer["reserved_bytes_after"]
+        if abs(reserved_bytes - SPLIT_RESERVED_BYTES) > part * SPLIT_RESERVED_BYTES or answer["confidence"] == "exact":
+            faults.append(f"{more}: {reserved_bytes}, {answer['confidence']}")
+    return faults
+
+
 def hold_recorded(binary, counts, folder, shared):
     data = os.path.join(shared, "data")
     with open(os.path.join(data, "torch-h200", "peaks.json"), encoding="utf-8") as file:
@@ -368,6 +382,7 @@ def hold_recorded(binary, counts, folder, shared):
         counts.add(near_faults(answer, peaks[name], 0.01, reserved_part), f"{name}, of the plain run")
     answer = ask(binary, path, "--change", "expandable_segments")
     counts.add(peak_faults(answer, peaks["vary.expandable"], "after"), "vary with expandable segments")
+    counts.add(split_faults(binary, path), "vary with max_split_size")
     counts.add(
         verdict_faults(binary, path, peaks["vary"]["reserved"], peaks["vary.expandable"]["reserved"]),
         "the verdict of vary",

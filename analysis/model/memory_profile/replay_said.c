@@ -101,7 +101,7 @@ const char *memory_profile_replay_reason(const struct memory_profile_replay *rep
                             size_of(arena, change->other_allocated_bytes, change->allocated_bytes));
     if (change->is_split_changed)
         return "The same requests and frees, by the allocator's rules. For one recorded run with max_split_size they "
-               "gave 1.2 % more than it took; why is not known.";
+               "gave 1.2 % more than it took, probably because its device was full.";
     return "The same requests and frees, by the allocator's rules; with the recorded settings they give the recorded "
            "segments.";
 }
