@@ -66,20 +66,39 @@ struct verdict_advice *advice_add(struct advice *advice, struct verdict_advice i
 
 /* ---- a change of the program ---- */
 
-static bool change_try(struct advice *advice, const char *const *changes, uint32_t count, struct change_result *result,
-                       struct variant_sums *sums)
+void advice_tried_forget(struct advice *advice)
 {
-    struct variant variant;
-    variant_copy(&variant, &advice->start, advice->tried);
+    advice->last.change = NULL;
+    arena_free(advice->tried);
+}
+
+/* Leaves the variant as it is after all of them. */
+static bool changes_try(struct advice *advice, const char *const *changes, uint32_t count, struct advice_tried *out)
+{
+    variant_copy(&out->variant, &advice->start, advice->tried);
     for (uint32_t i = 0; i < count; i++) {
         struct err err = ERR_INIT;
         struct change change;
-        if (!change_read(str_of(changes[i]), &change, &err) || !change_apply(&variant, &change, result, &err))
+        if (!change_read(str_of(changes[i]), &change, &err) ||
+            !change_apply(&out->variant, &change, &out->result, &err))
             return false;
     }
-    variant_measure(&variant, sums, NULL);
-    change_result_settle(result, sums);
+    variant_measure(&out->variant, &out->sums, NULL);
+    change_result_settle(&out->result, &out->sums);
     return true;
+}
+
+const struct advice_tried *advice_tried(struct advice *advice, const char *change)
+{
+    struct advice_tried *last = &advice->last;
+    if (!advice->has_program)
+        return NULL;
+    if (last->change == NULL || strcmp(last->change, change) != 0) {
+        advice_tried_forget(advice);
+        last->applies = changes_try(advice, &change, 1, last);
+        last->change = change;
+    }
+    return last->applies ? last : NULL;
 }
 
 static int64_t lands_of(const struct advice *advice, const struct variant_sums *sums)
@@ -89,16 +108,16 @@ static int64_t lands_of(const struct advice *advice, const struct variant_sums *
 
 bool advice_sums(struct advice *advice, const char *change, struct variant_sums *sums)
 {
-    struct change_result result;
-    bool applies = advice->has_program && change_try(advice, &change, 1, &result, sums);
-    arena_free(advice->tried);
-    return applies;
+    const struct advice_tried *tried = advice_tried(advice, change);
+    if (tried != NULL)
+        *sums = tried->sums;
+    return tried != NULL;
 }
 
 int64_t advice_lands(struct advice *advice, const char *change)
 {
-    struct variant_sums sums;
-    return advice_sums(advice, change, &sums) ? lands_of(advice, &sums) : -1;
+    const struct advice_tried *tried = advice_tried(advice, change);
+    return tried != NULL ? lands_of(advice, &tried->sums) : -1;
 }
 
 struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice item)
@@ -108,26 +127,24 @@ struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice i
                                                           [CHANGE_BOUND] = VERDICT_BOUND,
                                                           [CHANGE_GUESS] = VERDICT_GUESS};
     struct arena *arena = advice->facts->arena;
-    struct change_result result;
-    struct variant_sums sums;
-    if (!advice->has_program || !change_try(advice, &item.change, 1, &result, &sums)) {
-        arena_free(advice->tried);
+    const struct advice_tried *tried = advice_tried(advice, item.change);
+    if (tried == NULL)
         return NULL;
-    }
-    item.saves_bytes = advice->before.total_bytes - sums.total_bytes;
-    item.lands_at_bytes = lands_of(advice, &sums);
-    item.is_doubtful = result.doubt != NULL;
-    item.is_uneven = result.is_uneven;
-    item.extra_flops_percent = result.has_extra_flops ? result.extra_flops_percent : -1;
-    if (item.confidence < confidences[result.confidence])
-        item.confidence = confidences[result.confidence];
+    const struct change_result *result = &tried->result;
+    item.saves_bytes = advice->before.total_bytes - tried->sums.total_bytes;
+    item.lands_at_bytes = lands_of(advice, &tried->sums);
+    item.is_doubtful = result->doubt != NULL;
+    item.is_uneven = result->is_uneven;
+    item.extra_flops_percent = result->has_extra_flops ? result->extra_flops_percent : -1;
+    if (item.confidence < confidences[result->confidence])
+        item.confidence = confidences[result->confidence];
+    if (item.saves_bytes <= 0 || item.saves_bytes < advice->before.total_bytes / 100)
+        return NULL;
     if (item.reason == NULL)
-        item.reason = arena_text(arena, str_of(result.reason));
+        item.reason = arena_text(arena, str_of(result->reason));
     if (item.call == NULL)
-        item.call = arena_text(arena, str_of(result.call));
-    arena_free(advice->tried);
-    return item.saves_bytes > 0 && item.saves_bytes >= advice->before.total_bytes / 100 ? advice_add(advice, item)
-                                                                                        : NULL;
+        item.call = arena_text(arena, str_of(result->call));
+    return advice_add(advice, item);
 }
 
 void advice_figure_drop(const struct advice *advice, struct verdict_advice *item, const char *reason)
@@ -221,6 +238,18 @@ static int by_use(const void *left, const void *right)
                                                 ?: strcmp(a->title, b->title);
 }
 
+bool advice_may_be_first(const struct advice *advice, enum verdict_confidence surest, uint32_t effort)
+{
+    uint32_t least_effort = 10 * kinds[advice->kind].effort + effort;
+    bool is_preceded = false;
+    for (uint32_t i = 0; advice->is_first_enough && i < advice->count && !is_preceded; i++) {
+        const struct verdict_advice *item = &advice->items[i];
+        is_preceded = rank_of(item) == RANK_SUFFICES && item->confidence <= surest && item->effort < least_effort &&
+                      item->saves_bytes > 0 && item->lands_at_bytes >= 0;
+    }
+    return !is_preceded;
+}
+
 /* ---- two together ---- */
 
 /* How many of the changes that do not suffice alone are tried in pairs. */
@@ -242,14 +271,14 @@ static struct pair pair_find(struct advice *advice)
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = i + 1; k < count; k++) {
             const char *const changes[] = {single[i]->change, single[k]->change};
-            struct change_result result;
-            struct variant_sums sums;
+            struct advice_tried both;
             if (single[i]->kind == single[k]->kind)
                 continue;
-            if (change_try(advice, changes, 2, &result, &sums) && lands_of(advice, &sums) < best.lands_at_bytes)
-                best = (struct pair){single[i], single[k], lands_of(advice, &sums)};
-            arena_free(advice->tried);
+            advice_tried_forget(advice);
+            if (changes_try(advice, changes, 2, &both) && lands_of(advice, &both.sums) < best.lands_at_bytes)
+                best = (struct pair){single[i], single[k], lands_of(advice, &both.sums)};
         }
+    advice_tried_forget(advice);
     return best;
 }
 
@@ -413,6 +442,9 @@ void advice_make(const struct verdict_facts *facts)
         facts->out->replayed_bytes = advice->before.total_bytes;
         advice->has_backward = plan->graph->has_backward;
     }
+    /* Of a failure, of a snapshot and of compiled changes more decides what comes first. */
+    advice->is_first_enough = facts->parts->is_first_advice_enough && facts->failure == NULL && facts->moment == NULL &&
+                              facts->parts->around.compiled_count == 0;
     const bool is_beside = is_beside_cause(facts);
     for (int i = 0; i < VERDICT_ADVICE_COUNT; i++) {
         advice->kind = (enum verdict_advice_kind)i;
@@ -427,7 +459,7 @@ void advice_make(const struct verdict_facts *facts)
     if (advice->count > 1)
         qsort(advice->items, advice->count, sizeof(*advice->items), by_use);
     advice_patch(advice);
-    facts->out->advice_sentence = sentence_of(advice);
+    facts->out->advice_sentence = advice->is_first_enough ? NULL : sentence_of(advice);
     if (facts->moment != NULL && (facts->out->advice_sentence == NULL || facts->failure == NULL || facts->join != NULL))
         facts->out->advice_sentence = torch_advice_sentence(advice);
     facts->out->is_advice_idle = advice->count > 0 && fits_by_far(facts);

@@ -11,14 +11,25 @@ struct torch_replay;
 struct remedy;
 enum { ADVICE_GIVEN = 32 };
 
+/* A change that was tried alone, and what came of it. */
+struct advice_tried {
+    const char *change; /* NULL: none yet */
+    bool applies;
+    struct variant variant; /* after the change; the others, too, only where it applies */
+    struct change_result result;
+    struct variant_sums sums;
+};
+
 struct advice {
     const struct verdict_facts *facts;
     enum verdict_advice_kind kind; /* that is looked for */
     bool has_program;              /* `start` and `before` are set: a plan whose changes can be predicted */
     struct variant start;          /* the program as it is */
     struct variant_sums before;
-    struct arena *tried; /* of the change that is tried */
+    struct arena *tried;      /* of the change that is tried */
+    struct advice_tried last; /* in `tried`, as it may be asked about again at once */
     bool has_backward;
+    bool is_first_enough;        /* see advice_may_be_first */
     struct torch_replay *replay; /* of a snapshot of PyTorch */
     struct verdict_advice *items;
     size_t capacity;
@@ -32,8 +43,15 @@ struct verdict_advice *advice_add(struct advice *advice, struct verdict_advice i
 /* Tries item.change. Adds the item, with what that saves, where it applies and saves at least one per cent; NULL
  * otherwise. Empty texts are filled with what the change says of itself; `confidence` is no surer than the item's. */
 struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice item);
+/* The program after the change, until the next one is tried; NULL: it does not apply. */
+const struct advice_tried *advice_tried(struct advice *advice, const char *change);
+/* Empties `tried`. */
+void advice_tried_forget(struct advice *advice);
 /* What the program takes after the change; false: it does not apply. */
 bool advice_sums(struct advice *advice, const char *change, struct variant_sums *sums);
+/* False where only the first advice is needed, and one is there that comes before all of this kind that are no surer
+ * than `surest`, take at least that effort and are not of the cause: these need not be tried. */
+bool advice_may_be_first(const struct advice *advice, enum verdict_confidence surest, uint32_t effort);
 /* The item stays, without a figure: `reason` says why that is not known. */
 void advice_figure_drop(const struct advice *advice, struct verdict_advice *item, const char *reason);
 /* What the change lands at; -1: it does not apply. */

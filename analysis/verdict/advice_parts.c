@@ -87,8 +87,9 @@ void advice_find_scan_inputs(struct advice *advice)
     if (inputs.count == 0)
         return;
     struct variant_sums sums;
+    advice_tried_forget(advice);
     scan_inputs_measure(&inputs, &advice->start, advice->tried, &sums);
-    arena_free(advice->tried);
+    advice_tried_forget(advice);
     const char *shape = facts_shape(facts, inputs.said), *place = facts_source(facts, inputs.said);
     const char *line = place[0] != '\0' ? place : "the line before the scan";
     long long parts = (long long)inputs.parts;

@@ -292,7 +292,7 @@ static void policies_find(struct advice *advice)
                 "scores = jax.ad_checkpoint.checkpoint_name(scores, \"scores\")",
         .effort = 1,
     };
-    if (scores == NULL)
+    if (scores == NULL || !advice_may_be_first(advice, VERDICT_MODEL, item.effort))
         return;
     advice_evidence(scores, advice->facts->arena, &item);
     advice_try(advice, item);
@@ -302,7 +302,9 @@ void advice_find_checkpoint(struct advice *advice)
 {
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_SAVED_ACTIVATIONS);
     struct verdict_advice item = {.change = "checkpoint=*"};
-    if (!advice_is_of_program(advice) || !advice->has_backward)
+    bool is_of_cause = advice->facts->out->cause.kind == VERDICT_CAUSE_SAVED_ACTIVATIONS;
+    if (!advice_is_of_program(advice) || !advice->has_backward ||
+        (!is_of_cause && !advice_may_be_first(advice, VERDICT_MODEL, 0)))
         return;
     item.title = layers_title(advice);
     category_evidence(advice, CATEGORY_SAVED_ACTIVATION, &item);
@@ -311,7 +313,7 @@ void advice_find_checkpoint(struct advice *advice)
     struct verdict_advice *added = advice_try(advice, item);
     if (added != NULL && added->is_doubtful) {
         advice_figure_drop(advice, added, added->reason);
-        added->is_of_cause = !added->is_uneven && advice->facts->out->cause.kind == VERDICT_CAUSE_SAVED_ACTIVATIONS;
+        added->is_of_cause = is_of_cause && !added->is_uneven;
     } else if (added != NULL && pattern != NULL)
         policies_find(advice);
 }
@@ -329,7 +331,7 @@ void advice_find_offload(struct advice *advice)
                                   .confidence = VERDICT_GUESS,
                                   .reason = "The state streams back for its update: when 10.5 GiB were offloaded and "
                                             "compiled, 4.4 GiB were saved, less than half."};
-    if (!advice_is_of_program(advice) || is_of_cpu(advice))
+    if (!advice_is_of_program(advice) || is_of_cpu(advice) || !advice_may_be_first(advice, VERDICT_GUESS, 0))
         return;
     if (advice_program_held(advice, CATEGORY_OPTIMIZER_STATE) > 0) {
         category_evidence(advice, CATEGORY_OPTIMIZER_STATE, &item);
@@ -466,7 +468,9 @@ void advice_find_shard(struct advice *advice)
     const struct plan_pattern *pattern = advice_pattern(advice, PATTERN_REPLICATED);
     struct arena *arena = advice->facts->arena;
     struct verdict_advice item = {.call = NULL};
-    if (!advice_is_of_program(advice) || (advice->facts->is_of_request && is_of_cpu(advice)))
+    bool is_of_cause = pattern != NULL && advice->facts->out->cause.kind == VERDICT_CAUSE_REPLICATED;
+    if (!advice_is_of_program(advice) || (advice->facts->is_of_request && is_of_cpu(advice)) ||
+        (!is_of_cause && !advice_may_be_first(advice, VERDICT_BOUND, 0)))
         return;
     if (pattern != NULL && advice->facts->parts->plan->hlo.device_count <= DEVICES_MAX) {
         item.change = arena_format(arena, "shard=replicated:%llu",
@@ -475,8 +479,7 @@ void advice_find_shard(struct advice *advice)
         advice_evidence(pattern, arena, &item);
         struct verdict_advice *added = advice_try(advice, item);
         if (added != NULL)
-            added->is_of_cause =
-                added->fits != VERDICT_FITS_NO && advice->facts->out->cause.kind == VERDICT_CAUSE_REPLICATED;
+            added->is_of_cause = is_of_cause && added->fits != VERDICT_FITS_NO;
     }
     if (advice->facts->parts->plan->hlo.device_count > 1)
         return; /* over more devices than it is split over already: the change knows one device alone */

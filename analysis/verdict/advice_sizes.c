@@ -39,43 +39,37 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
             !__builtin_mul_overflow(targets[0].size_after, parts, &after_all))
             sizes = arena_format(advice->facts->arena, " (%lld → %lld)", (long long)before_all, (long long)after_all);
     }
-    arena_free(advice->tried);
-    return sizes;
+    return sizes; /* `tried` is left to the change itself, which is asked about next */
 }
 
 /* Would it cut weights as well, of a sequence any, of a batch so many (percent of the program)? Their dimension has the
  * data's size by chance, or the model is of that length. */
 enum { CUT_PERCENT = 5 };
 
-static bool cuts_weights(struct advice *advice, const char *text)
+static bool cuts_weights(struct advice *advice, const char *text, bool is_batch)
 {
-    struct variant variant;
-    struct change change;
-    struct change_result result;
-    struct err err = ERR_INIT;
+    const struct advice_tried *tried = advice_tried(advice, text);
     int64_t cut_bytes = 0;
-    variant_copy(&variant, &advice->start, advice->tried);
-    bool applies = change_read(str_of(text), &change, &err) && change_apply(&variant, &change, &result, &err);
-    for (uint32_t i = 0; applies && i < variant.row_count; i++) {
-        const struct variant_row *row = &variant.rows[i];
+    for (uint32_t i = 0; tried != NULL && i < tried->variant.row_count; i++) {
+        const struct variant *variant = &tried->variant;
+        const struct variant_row *row = &variant->rows[i];
         if (!row->is_argument || row->leaf == HLO_NONE || row->plan_row == PLAN_NONE ||
-            variant.space->rows[row->plan_row].choice.category != CATEGORY_PARAMETER)
+            variant->space->rows[row->plan_row].choice.category != CATEGORY_PARAMETER)
             continue;
-        const struct leaf *leaf = &variant.dimensions.leaves.items[row->leaf];
+        const struct leaf *leaf = &variant->dimensions.leaves.items[row->leaf];
         bool is_cut = false;
         for (uint32_t k = 0; k < leaf->rank; k++)
-            is_cut |= variant.sizes[leaf->first + k] != advice->start.sizes[leaf->first + k];
-        cut_bytes += is_cut ? variant.space->rows[row->plan_row].bytes : 0;
+            is_cut |= variant->sizes[leaf->first + k] != advice->start.sizes[leaf->first + k];
+        cut_bytes += is_cut ? variant->space->rows[row->plan_row].bytes : 0;
     }
-    arena_free(advice->tried);
-    return cut_bytes > (applies && change.kind == CHANGE_BATCH ? advice->facts->total_bytes / 100 * CUT_PERCENT : 0);
+    return cut_bytes > (is_batch ? advice->facts->total_bytes / 100 * CUT_PERCENT : 0);
 }
 
 static void resize_find(struct advice *advice, const char *name, const char *what)
 {
     struct arena *arena = advice->facts->arena;
     const char *chosen = NULL;
-    if (!advice_is_of_program(advice))
+    if (!advice_is_of_program(advice) || !advice_may_be_first(advice, VERDICT_MODEL, 0))
         return;
     for (size_t i = 0; i < SHARE_COUNT; i++) {
         const char *change = arena_format(arena, "%s=%s", name, shares[i]);
@@ -86,7 +80,7 @@ static void resize_find(struct advice *advice, const char *name, const char *wha
         if (advice->facts->limit_bytes < 0 || lands <= advice->facts->limit_bytes)
             break;
     }
-    if (chosen == NULL || cuts_weights(advice, chosen))
+    if (chosen == NULL || cuts_weights(advice, chosen, strcmp(name, "batch") == 0))
         return;
     struct verdict_advice item = {.change = chosen};
     const char *sizes = sizes_of(advice, chosen, &what);

@@ -222,6 +222,8 @@ void advice_find_cast(struct advice *advice)
         narrow_weights_find(advice);
     if (!advice_is_of_program(advice) || promotion_find(advice) || !is_computed_wide(advice))
         return;
+    if (!advice_may_be_first(advice, VERDICT_GUESS, 0))
+        return;
     item.evidence = "Large arrays of the program are float32.";
     item.confidence = VERDICT_GUESS;
     item.reason =

@@ -47,6 +47,7 @@ struct verdict_parts {
     const struct memory_profile *trace;
     const struct profile_set *profiles;
     struct verdict_around around;
+    bool is_first_advice_enough; /* what cannot be the first advice need not be looked for, nor said of all together */
 };
 
 /* ---- where a figure comes from ---- */

@@ -26,12 +26,14 @@ enum { HASH_NONE }; /* it makes no array with dimensions */
 
 static uint64_t value_hash(const struct variant *variant, uint32_t made_by)
 {
-    struct str name = graph_op_name_end(variant->plan->graph, made_by),
-               text = hlo_instruction_shape(&variant->plan->hlo, made_by);
-    struct shape_array shape;
-    arena_work(variant->findings->arena, text.length + name.length);
-    if (!shape_array_read(text, &shape) || shape.rank == 0)
-        return HASH_NONE;
+    struct str name = graph_op_name_end(variant->plan->graph, made_by);
+    const struct leaves *leaves = &variant->dimensions.leaves;
+    const struct leaf *leaf = leaves_array(leaves, made_by);
+    arena_work(variant->findings->arena, name.length + 1);
+    if (leaf == NULL || leaf->rank == 0 || leaves->element_first[made_by] != leaves->element_first[made_by + 1])
+        return HASH_NONE; /* a tuple, too, even of one */
+    struct shape_array shape = {.type = leaf->type, .rank = leaf->rank};
+    memcpy(shape.dimensions, leaves->sizes + leaf->first, leaf->rank * sizeof(*leaves->sizes));
     uint64_t hash = hash_bytes(name.data, name.length, shape_array_hash_any_order(&shape));
     const struct regions *regions = regions_by_any(variant);
     if (regions_parameters(variant) != NULL) /* names without scopes are the same in every layer */

@@ -328,6 +328,48 @@ START_TEST(what_the_compiler_says_takes_the_place_of_predictions)
 }
 END_TEST
 
+/* A row has the first advice alone, and what cannot be it is not tried: it is the same as of all. */
+START_TEST(a_row_has_what_is_first_of_all)
+{
+    static const double gib[] = {-1, 0.001, 0.5, 1, 2.5, 4, 8, 15.75, 64};
+    static const char *const members[][2] = {{"advice", "title"},
+                                             {"advice_change", "change"},
+                                             {"advice_confidence", "confidence"},
+                                             {"advice_saves_bytes", "saves_bytes"},
+                                             {"advice_lands_at_bytes", "lands_at_bytes"}};
+    for (size_t i = 0; i < PROGRAM_COUNT * sizeof(gib) / sizeof(gib[0]); i++) {
+        struct asked asked;
+        asked_open(&asked, programs[i % PROGRAM_COUNT].path);
+        struct analysis_verdict_parts parts = {.module = asked.module};
+        if (gib[i / PROGRAM_COUNT] > 0) {
+            parts.around.capacity.bytes = (uint64_t)(gib[i / PROGRAM_COUNT] * (double)GIB);
+            parts.around.capacity.source = "as chosen";
+        }
+        const struct analysis_row_form form = {.form = CSV_NDJSON};
+        struct buf line = BUF_INIT;
+        err = (struct err)ERR_INIT;
+        ck_assert(analysis_verdict_row(&parts, &form, &line, &err));
+        cJSON *row = cJSON_ParseWithLength(line.data, line.length), *all = made(&parts);
+        const cJSON *best = cJSON_GetObjectItem(all, "best");
+        const cJSON *first =
+            cJSON_GetArrayItem(cJSON_GetObjectItem(all, "advice"), cJSON_IsNumber(best) ? (int)best->valuedouble : 0);
+        for (size_t at = 0; at < sizeof(members) / sizeof(members[0]); at++) {
+            cJSON *of_row = cJSON_GetObjectItem(row, members[at][0]),
+                  *of_all = cJSON_GetObjectItem(first, members[at][1]);
+            bool has_none = of_all == NULL || cJSON_IsNull(of_all);
+            ck_assert_msg(has_none ? of_row == NULL || cJSON_IsNull(of_row) : cJSON_Compare(of_row, of_all, true),
+                          "%s at %.3f GiB: %s", programs[i % PROGRAM_COUNT].path, gib[i / PROGRAM_COUNT],
+                          members[at][0]);
+        }
+        ck_assert_str_eq(text(row, "cause_sentence"), text(cJSON_GetObjectItem(all, "cause"), "text"));
+        cJSON_Delete(row);
+        cJSON_Delete(all);
+        buf_free(&line);
+        asked_close(&asked);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("verdict_advice");
@@ -343,6 +385,7 @@ int main(void)
     tcase_add_test(tests, what_costs_nothing_is_the_first_that_may_fit);
     tcase_add_test(tests, offload_and_flags_are_guesses);
     tcase_add_test(tests, a_scan_is_never_advised_alone);
+    tcase_add_test(tests, a_row_has_what_is_first_of_all);
     tcase_add_test(tests, what_the_compiler_says_takes_the_place_of_predictions);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
