@@ -200,17 +200,25 @@ void memory_set_up(void)
 #endif
 }
 
+static bool is_to_end; /* set before any thread starts */
+
+/* glibc learns its thresholds from what is freed: after one block near the largest that it learns from (32 MiB), it
+ * maps no smaller ones and keeps 64 MiB that are free. Set by mallopt instead, the heaps of threads give back at each
+ * free what is free at their end, whatever M_TRIM_THRESHOLD says. */
 void memory_set_up_to_end(void)
 {
+    is_to_end = true;
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest that it takes */
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    static void *volatile learnt_from; /* no compiler may leave it out */
+    learnt_from = malloc((32 << 20) - (64 << 10));
+    free(learnt_from);
 #endif
 }
 
 void memory_trim(void)
 {
 #ifdef __GLIBC__
-    malloc_trim(0);
+    if (!is_to_end)
+        malloc_trim(0);
 #endif
 }

@@ -52,5 +52,5 @@ void memory_set_up(void);
 /* Also before: what is freed is used again, as by who reads many files and ends; a tenth of the processor's time goes
  * into fresh pages otherwise. */
 void memory_set_up_to_end(void);
-/* Gives what is free back to the system, after much was freed. */
+/* Gives what is free back to the system, after much was freed; not after memory_set_up_to_end. */
 void memory_trim(void);

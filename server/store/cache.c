@@ -35,6 +35,7 @@ struct cache_entry {
     bool is_transient;     /* of err */
     int64_t good_until_ms; /* of what is made anew later; else 0 */
     int64_t used_at_ms;
+    pthread_t used_by;
 };
 
 /* Each shelf has its own order of use, so a value that leaves it is found without a look at other shelves. */
@@ -104,6 +105,7 @@ static void link_newest(struct cache *cache, struct cache_entry *entry)
 {
     struct shelf *shelf = entry->shelf;
     entry->used_at_ms = clock_ms();
+    entry->used_by = pthread_self();
     entry->use_number = ++cache->use_count;
     entry->older = shelf->newest;
     *(shelf->newest ? &shelf->newest->newer : &shelf->oldest) = entry;
@@ -365,6 +367,25 @@ bool cache_drop_oldest(struct cache *cache, enum cache_origin origin)
     pthread_mutex_unlock(&cache->lock);
     free_evicted(entry);
     return entry != NULL;
+}
+
+void cache_drop_own(struct cache *cache, enum cache_origin origin)
+{
+    struct cache_entry *dropped = NULL;
+    pthread_mutex_lock(&cache->lock);
+    for (size_t at = 0; at < cache->shelf_count; at++) {
+        const struct shelf *shelf = &cache->shelves[at];
+        for (struct cache_entry *entry = shelf->oldest, *newer; entry && shelf->rules.origin == origin; entry = newer) {
+            newer = entry->newer;
+            if (entry->holders > 0 || !entry->value || !pthread_equal(entry->used_by, pthread_self()))
+                continue;
+            cache_drop(cache, entry);
+            entry->next = dropped;
+            dropped = entry;
+        }
+    }
+    pthread_mutex_unlock(&cache->lock);
+    free_evicted(dropped);
 }
 
 /* Puts what leaves a shelf in front of `idle`. */

@@ -143,12 +143,7 @@ bool store_drop_all(struct store *store)
     return has_dropped;
 }
 
-void store_drop_read(struct store *store, uint64_t kept_bytes)
-{
-    while (account_taken(store->account) > kept_bytes && cache_drop_oldest(store->cache, CACHE_READ)) {
-        /* the next */
-    }
-}
+void store_drop_own(struct store *store) { cache_drop_own(store->cache, CACHE_READ); }
 
 void store_expire(struct store *store) { cache_drop_idle(store->cache, clock_ms(), MAX_IDLE_MS); }
 

@@ -69,9 +69,9 @@ void store_set_disk_cache(struct store *store, struct disk_cache *disk_cache);
 struct disk_cache *store_disk_cache(const struct store *store, const struct files_place *place);
 /* Releases all unused values that can be read again; false when there are none. */
 bool store_drop_all(struct store *store);
-/* Releases unused values that were read from files, longest unused first, until all held values, used or not, take at
- * most `kept_bytes`, or none can be released. */
-void store_drop_read(struct store *store, uint64_t kept_bytes);
+/* Releases unused values that were read from files and that this thread was the last to ask for: what others are about
+ * to ask for again stays. */
+void store_drop_own(struct store *store);
 /* To be called now and then: releases what was not looked at for long. */
 void store_expire(struct store *store);
 /* The daemon ends: texts that are read, or would be, fail with `io`. */

@@ -7,6 +7,7 @@
 
 #include "bytes.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 enum { COSTLY, SMALL };
@@ -151,6 +152,34 @@ START_TEST(what_was_made_for_nobody_is_not_kept)
 }
 END_TEST
 
+static void *other_asks(void *cache)
+{
+    ask(cache, COSTLY, "of another", 100);
+    return NULL;
+}
+
+START_TEST(what_another_thread_uses_stays)
+{
+    struct cache *cache = cache_begin();
+    struct cache_hold hold = {0};
+    pthread_t other;
+    ask(cache, COSTLY, "own", 100);
+    ask(cache, COSTLY, "of another", 100); /* first */
+    ask(cache, COSTLY, "held", 100);
+    ask(cache, SMALL, "a fact", 100);
+    ck_assert_ptr_nonnull(cache_peek(cache, COSTLY, "held", &hold));
+    ck_assert_int_eq(pthread_create(&other, NULL, other_asks, cache), 0);
+    ck_assert_int_eq(pthread_join(other, NULL), 0);
+    cache_drop_own(cache, CACHE_READ);
+    ck_assert(!is_kept(cache, COSTLY, "own"));
+    ck_assert(is_kept(cache, COSTLY, "of another"));
+    ck_assert(is_kept(cache, COSTLY, "held"));
+    ck_assert(is_kept(cache, SMALL, "a fact"));
+    cache_release(&hold);
+    cache_free(cache);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache");
@@ -160,6 +189,7 @@ int main(void)
     tcase_add_test(tests, the_longest_unused_of_all_shelves_leaves_first);
     tcase_add_test(tests, what_is_costly_has_an_age_of_its_own);
     tcase_add_test(tests, what_was_made_for_nobody_is_not_kept);
+    tcase_add_test(tests, what_another_thread_uses_stays);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

@@ -90,7 +90,7 @@ static size_t inflations_of(struct store *store, const char *path, struct err *e
 
 static void store_end(struct store *store)
 {
-    store_drop_read(store, 0);
+    store_drop_own(store);
     ck_assert_uint_eq(account_taken(store_account(store)), 0);
     store_free(store);
 }

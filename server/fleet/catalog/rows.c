@@ -16,8 +16,6 @@
 #include <string.h>
 #include <time.h>
 
-static const uint64_t KEPT_BYTES = 32 << 20; /* of what was read: a session is looked at once */
-
 enum { LEAD_MAX = 40, US_PER_S = 1000000, NS_PER_US = 1000, NS_PER_S = 1000000000 };
 
 /* The file that rows are being made of. */
@@ -448,8 +446,8 @@ bool rows_session_write(const struct rows_wanted *wanted, const struct snapshot_
 {
     struct rows_making making = {.wanted = wanted, .counts = counts, .rows = BUF_INIT};
     session_add(&making, session);
-    if (wanted->is_once)
-        store_drop_read(wanted->store, KEPT_BYTES);
+    if (wanted->is_once) /* a session is looked at once, and the next one is read into the same memory */
+        store_drop_own(wanted->store);
     making_free(&making);
     return !making.is_stopped;
 }
