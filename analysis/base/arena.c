@@ -198,6 +198,8 @@ static struct arena_block *block_new(struct arena *arena, size_t size, bool is_z
     struct arena_block *block = !is_allowed(arena, total) ? NULL : is_zeroed ? calloc(1, total) : malloc(total);
     if (block == NULL)
         give_up_at(arena, size);
+    if (!is_zeroed)
+        pages_fill_soon(block, total);
     count_bytes(arena, total);
     block->size = size;
     block->used = 0;

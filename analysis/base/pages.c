@@ -16,6 +16,21 @@
 #define IS_CHECKED 0
 #endif
 
+/* Below some large pages the parts at both ends, which are none, weigh more. */
+static const size_t LARGE_PAGE_BYTES = 2 << 20, FILLED_MIN_BYTES = 8 << 20;
+
+void pages_fill_soon(void *at, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t first = ((uintptr_t)at + LARGE_PAGE_BYTES - 1) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES,
+              end = ((uintptr_t)at + size) / LARGE_PAGE_BYTES * LARGE_PAGE_BYTES;
+    if (size >= FILLED_MIN_BYTES)
+        madvise((void *)first, end - first, MADV_HUGEPAGE);
+#else
+    (void)at, (void)size;
+#endif
+}
+
 #if IS_CHECKED || !defined(MREMAP_MAYMOVE)
 
 /* AddressSanitizer sees what is written behind a block of malloc, and not what in a page's rest; ThreadSanitizer does

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wire/gzip_whole.h"
 
+#include "base/pages.h"
 #include "wire/gzip.h"
 
 #include <libdeflate.h>
@@ -51,6 +52,8 @@ bool gzip_whole_inflate(const struct source *packed, uint64_t size_bytes, struct
         return false;
     char *bytes = packed_read(packed);
     char *room = bytes == NULL ? NULL : buf_reserve(out, (size_t)size_bytes + 1);
+    if (room != NULL)
+        pages_fill_soon(room, (size_t)size_bytes + 1);
     bool is_good = room != NULL && inflate_at_once(bytes, (size_t)packed->size_bytes, room, (size_t)size_bytes);
     out->length += is_good ? (size_t)size_bytes : 0;
     free(bytes);
