@@ -2,8 +2,10 @@
  * pattern_facts.c: see pattern_facts.h. */
 #include "plan/pattern_facts.h"
 
+#include "hlo.fields.h"
 #include "plan/arguments.h"
 #include "read/hlo/hlo_aliases.h"
+#include "wire/wire.h"
 
 bool pattern_facts_has(const struct map *map, uint64_t key) { return map_get(map, key) != MAP_NONE; }
 
@@ -13,6 +15,75 @@ bool pattern_facts_shape(const struct hlo *hlo, uint32_t at, struct shape_array 
 }
 
 static void pattern_facts_put(struct map *map, uint64_t key) { map_put(map, key, 1, true); }
+
+/* ---- products that join dimensions ---- */
+
+/* What a product gives; one of a library gives room to work in besides: (f32[64,1024,1024], s8[33554432]). */
+static bool product_shape(const struct hlo *hlo, uint32_t at, struct shape_array *shape)
+{
+    struct err err = ERR_INIT;
+    if (pattern_facts_shape(hlo, at, shape))
+        return true;
+    struct wire wire = wire_open(hlo_instruction_shape(hlo, at), 0, &err);
+    while (wire_next(&wire))
+        if (wire.number == SHAPE_PROTO_TUPLE_SHAPES)
+            return shape_array_read(wire_text(&wire), shape) && shape->rank > 0;
+    return false;
+}
+
+/* GPUs multiply matrices, or a row of them: [batch, heads, queries, keys] is [batch · heads, queries, keys], and logits
+ * [batch, positions, words] are [batch · positions, words]. `kept` dimensions at the end stay as they are. 0: too few.
+ */
+static uint64_t joined_key(const struct shape_array *shape, uint32_t kept)
+{
+    int64_t joined = 1;
+    uint64_t key = kept;
+    if (shape->rank <= kept)
+        return 0;
+    for (uint32_t i = 0; i < shape->rank - kept; i++)
+        joined = joined < INT64_MAX >> 32 && shape->dimensions[i] < INT32_MAX ? joined * shape->dimensions[i] : 0;
+    for (uint32_t i = shape->rank - kept; i < shape->rank; i++)
+        key = hash_number((uint64_t)shape->dimensions[i], key);
+    return joined > 1 ? hash_number((uint64_t)joined, key) : 0;
+}
+
+/* Without dimensions of one; false if that leaves nothing that a product may have joined. */
+static bool joined_shape(const struct shape_array *shape, struct shape_array *whole)
+{
+    *whole = (struct shape_array){.type = shape->type};
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (shape->dimensions[i] != 1)
+            whole->dimensions[whole->rank++] = shape->dimensions[i];
+    return whole->rank > 2;
+}
+
+/* Notes what is reduced or exponentiated under the dimensions that a product may have joined. */
+static void joined_note(struct map *joined, uint32_t at, const struct shape_array *shape)
+{
+    struct shape_array whole;
+    for (uint32_t kept = 1; joined_shape(shape, &whole) && kept < whole.rank - 1 && kept <= 2; kept++) {
+        uint64_t key = joined_key(&whole, kept);
+        if (key != 0)
+            map_put(joined, key, at, true);
+    }
+}
+
+/* Hash of the shape that the product's dimensions were joined from, 0: none is noted. Matrices may be transposed. */
+static uint64_t joined_hash(const struct pattern_finding *finding, const struct map *joined,
+                            const struct shape_array *product)
+{
+    struct shape_array whole = {0};
+    joined_shape(product, &whole);
+    if (whole.rank != 2 && whole.rank != 3)
+        return 0;
+    uint32_t at = map_get(joined, joined_key(&whole, whole.rank - 1));
+    if (at == MAP_NONE && whole.rank == 2) {
+        const struct shape_array turned = {.rank = 2, .dimensions = {whole.dimensions[1], whole.dimensions[0]}};
+        at = map_get(joined, joined_key(&turned, 1));
+    }
+    return at != MAP_NONE && pattern_facts_shape(&finding->plan->hlo, at, &whole) ? shape_array_hash_any_order(&whole)
+                                                                                  : 0;
+}
 
 static bool sum_met(void *context, uint32_t reader_at, uint32_t operand)
 {
@@ -37,6 +108,22 @@ static bool is_of_softmax(const struct pattern_finding *finding, uint32_t expone
     return is_summed;
 }
 
+/* What a maximum is taken over. GPUs cut a long row into parts first: [16384, 32000] is [16384, 128, 250] there, so the
+ * product that made it is noted as well. */
+static void maximum_note(struct pattern_finding *finding, uint32_t reduce_at)
+{
+    const struct hlo *hlo = &finding->plan->hlo;
+    uint32_t operand = graph_operand(finding->graph, reduce_at, 0);
+    struct shape_array shape;
+    if (!pattern_facts_shape(hlo, operand, &shape))
+        return;
+    pattern_facts_put(&finding->maxima, shape_array_hash_any_order(&shape));
+    joined_note(&finding->joined_maxima, operand, &shape);
+    uint32_t maker = value_maker(finding->walk, operand);
+    if (maker != HLO_NONE && graph_op(finding->graph, maker) == GRAPH_DOT && product_shape(hlo, maker, &shape))
+        pattern_facts_put(&finding->maxima, shape_array_hash_any_order(&shape));
+}
+
 static void reductions_collect(struct pattern_finding *finding)
 {
     const struct hlo *hlo = &finding->plan->hlo;
@@ -44,11 +131,12 @@ static void reductions_collect(struct pattern_finding *finding)
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         enum graph_op op = graph_op(finding->graph, at);
         struct str name = graph_op_name_end(finding->graph, at);
-        if (op == GRAPH_EXPONENTIAL && pattern_facts_shape(hlo, at, &shape) && is_of_softmax(finding, at))
+        if (op == GRAPH_EXPONENTIAL && pattern_facts_shape(hlo, at, &shape) && is_of_softmax(finding, at)) {
             pattern_facts_put(&finding->exponentials, shape_array_hash_any_order(&shape));
-        if (op == GRAPH_REDUCE && (str_ends(name, STR("reduce_max")) || str_ends(name, STR("argmax"))) &&
-            pattern_facts_shape(hlo, graph_operand(finding->graph, at, 0), &shape))
-            pattern_facts_put(&finding->maxima, shape_array_hash_any_order(&shape));
+            joined_note(&finding->joined_exponentials, at, &shape);
+        }
+        if (op == GRAPH_REDUCE && (str_ends(name, STR("reduce_max")) || str_ends(name, STR("argmax"))))
+            maximum_note(finding, at);
     }
 }
 
@@ -109,32 +197,44 @@ bool pattern_facts_is_logits(const struct pattern_finding *finding, const struct
     return position != HLO_NONE && position >= from;
 }
 
+/* Notes a product whose result has the shape with that hash. */
+static void product_note(struct pattern_finding *finding, uint32_t at, uint64_t hash, bool has_maximum,
+                         const struct shape_array *shape)
+{
+    uint32_t parameter_count = 0, argument_count = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct value base = {graph_operand(finding->graph, at, i), VALUE_WHOLE};
+        base = value_origin(finding->walk, base, VALUE_BASE, NULL);
+        const struct plan_argument *argument = arguments_find_instruction(finding->plan, base.at);
+        argument_count += argument != NULL;
+        parameter_count += argument != NULL && argument->choice.category == CATEGORY_PARAMETER;
+    }
+    if (has_maximum && parameter_count == 1 && graph_phase(finding->graph, at) == GRAPH_FORWARD)
+        logits_note(finding, at, hash);
+    if (rank_without_ones(shape) >= SCORES_RANK_MIN && parameter_count == 0 && argument_count != 1) {
+        pattern_facts_put(&finding->scores, hash);
+        pattern_facts_put(&finding->score_planes, pattern_facts_plane(shape));
+    }
+}
+
 static void products_collect(struct pattern_finding *finding)
 {
     const struct hlo *hlo = &finding->plan->hlo;
     struct shape_array shape;
     for (uint32_t at = 0; at < hlo->instruction_count; at++) {
         if (graph_op(finding->graph, at) != GRAPH_DOT || graph_phase(finding->graph, at) == GRAPH_BACKWARD ||
-            !pattern_facts_shape(hlo, at, &shape))
+            !product_shape(hlo, at, &shape))
             continue;
         uint64_t hash = shape_array_hash_any_order(&shape);
-        bool has_maximum = pattern_facts_has(&finding->maxima, hash);
-        if (!has_maximum && !pattern_facts_has(&finding->exponentials, hash))
-            continue;
-        uint32_t parameter_count = 0, argument_count = 0;
-        for (uint32_t i = 0; i < 2; i++) {
-            struct value base = {graph_operand(finding->graph, at, i), VALUE_WHOLE};
-            base = value_origin(finding->walk, base, VALUE_BASE, NULL);
-            const struct plan_argument *argument = arguments_find_instruction(finding->plan, base.at);
-            argument_count += argument != NULL;
-            parameter_count += argument != NULL && argument->choice.category == CATEGORY_PARAMETER;
-        }
-        if (has_maximum && parameter_count == 1 && graph_phase(finding->graph, at) == GRAPH_FORWARD)
-            logits_note(finding, at, hash);
-        if (rank_without_ones(&shape) >= SCORES_RANK_MIN && parameter_count == 0 && argument_count != 1) {
-            pattern_facts_put(&finding->scores, hash);
-            pattern_facts_put(&finding->score_planes, pattern_facts_plane(&shape));
-        }
+        uint64_t of_maximum = joined_hash(finding, &finding->joined_maxima, &shape);
+        uint64_t of_exponential = joined_hash(finding, &finding->joined_exponentials, &shape);
+        bool has_maximum = pattern_facts_has(&finding->maxima, hash) || of_maximum != 0;
+        if (has_maximum || pattern_facts_has(&finding->exponentials, hash) || of_exponential != 0)
+            product_note(finding, at, hash, has_maximum, &shape);
+        if (of_maximum != 0)
+            product_note(finding, at, of_maximum, true, &shape);
+        if (of_exponential != 0 && of_exponential != of_maximum)
+            product_note(finding, at, of_exponential, has_maximum, &shape);
     }
 }
 
@@ -189,7 +289,7 @@ void pattern_facts_collect(struct pattern_finding *finding)
                           &finding->scores,        &finding->score_planes,  &finding->cache_shapes,
                           &finding->donated,       &finding->unused_donors, &finding->parameter_lengths,
                           &finding->batch_lengths, &finding->logits_place,  &finding->logits_from,
-                          &finding->many_products};
+                          &finding->many_products, &finding->joined_maxima, &finding->joined_exponentials};
     for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
         map_init(maps[i], finding->scratch, 16);
     arguments_collect(finding);

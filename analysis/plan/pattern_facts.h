@@ -22,8 +22,9 @@ struct pattern_finding {
     struct value_walk *walk;
     struct arena *arena, *scratch; /* of what is found; of the search */
     /* hashes of dimensions in any order, of the whole program */
-    struct map maxima, exponentials; /* what a maximum is taken over; exponentials */
-    struct map logits, scores;       /* products whose shape is among them */
+    struct map maxima, exponentials;               /* what a maximum is taken over; exponentials */
+    struct map joined_maxima, joined_exponentials; /* the same by what a product may have joined: an instruction */
+    struct map logits, scores;                     /* products whose shape is among them */
     struct map logits_place;  /* by shape of logits: where the product of that shape is written that was met last */
     struct map logits_from;   /* and its position in the schedule, the latest of all */
     struct map many_products; /* shapes of logits that products of several places have */

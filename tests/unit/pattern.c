@@ -31,6 +31,19 @@
     " e = f32[2,128,128] exponential(s) " FORWARD " n = f32[2,128] " made FORWARD " g = f32[9] dot(w, x) " BACKWARD    \
     " }"
 
+/* The same on a GPU: a product of a library, of the joined dimensions, with room to work in; [2,3,...] is [6,...]. */
+#define JOINED_SCORES(joined)                                                                                          \
+    "main {" W " !arg" X " v = f32[" joined ",128,64] tanh(x) " FORWARD " both = (f32[" joined                         \
+    ",128,128], s8[64]) custom-call(v, v) target=__cublas$lt$matmul " FORWARD " s = f32[" joined                       \
+    ",128,128] get-tuple-element(both) index=0 !temp e = f32[2,3,128,128] exponential(s) " FORWARD                     \
+    " n = f32[2,3,128] reduce(e) " FORWARD " g = f32[9] dot(w, x) " BACKWARD " }"
+
+/* Logits [4,8,128] as the matrix [32,128] or its transpose, whose maximum is taken in parts. */
+#define JOINED_LOGITS(product, op)                                                                                     \
+    "main {" W " !arg" X " h = f32[32,64] tanh(x) " FORWARD " z = f32[" product "] dot(h, w) " FORWARD                 \
+    " p = f32[32,2,64] bitcast(z) m = f32[32,2] reduce(p) \"jit(step)/jvp(M)/" op "\" e = f32[4,8,128] "               \
+    "exponential(z) " FORWARD " !temp n = f32[4,8] reduce(e) " FORWARD " }"
+
 /* What a forward pass makes, of a length, and a backward pass reads. */
 #define SAVED(length)                                                                                                  \
     "main {" W " !arg" X " y = f32[" length "] tanh(x) " FORWARD " line=11 !temp z = f32[9] negate(y) " BACKWARD " }"
@@ -110,6 +123,9 @@ static const struct {
     {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,128"), SCORES("w, w", "128,64")},
     /* an exponential that is no softmax's: of silu, between the products of experts */
     {PATTERN_ATTENTION_SCORES, SCORES("v, v", "128,128"), SCORES_OF("v, v", "128,128", "tanh(e) ")},
+    {PATTERN_ATTENTION_SCORES, JOINED_SCORES("6"), JOINED_SCORES("7")},
+    {PATTERN_LOGITS, JOINED_LOGITS("32,128", "reduce_max"), JOINED_LOGITS("32,128", "reduce_sum")},
+    {PATTERN_LOGITS, JOINED_LOGITS("128,32", "reduce_max"), JOINED_LOGITS("128,33", "reduce_max")},
     {PATTERN_SAVED_ACTIVATIONS, SAVED("64,128"), SAVED("8,128")},
     {PATTERN_SCAN_RESIDUALS, SCAN("jit(step)/jvp(M)/while/body/dynamic_update_slice"),
      SCAN("jit(step)/jvp(M)/dynamic_update_slice")},
