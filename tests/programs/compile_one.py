@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""compile_one.py NAME MODELS FOLDER: lowers one program of models/ or changed/, writes FOLDER/arguments.json and
-compiles it for TPU v5e with its dump in FOLDER/dump.
+"""compile_one.py NAME MODELS FOLDER [TARGET]: lowers one program of models/ or changed/, writes FOLDER/arguments.json
+and compiles it for TPU v5e with its dump in FOLDER/dump; with TARGET, a *.gpu_target_config.pbtxt, for that GPU.
 
-No TPU is needed: libtpu describes the chips. make.py ends this process as soon as the buffers are assigned, for the
-code that the compiler would make from then on is not used.
+Neither is needed: libtpu describes the chips, the file describes the GPU. make.py ends this process as soon as the
+buffers are assigned, for the code that the compiler would make from then on is not used.
 """
 import contextlib
 import json
@@ -20,11 +20,16 @@ CHIPS = {1: ("v5litepod-1", "v5e:1x1", {"chips_per_host_bounds": (1, 1, 1)}), 4:
          8: ("v5litepod-8", "v5e:2x4", {})}
 
 
-def mesh_of(axes):
+def mesh_of(axes, target=None):
     import math
     import numpy
     from jax.experimental import topologies
     from jax.sharding import Mesh
+    if target:
+        with open(target, encoding="utf-8") as text:
+            devices = topologies.get_topology_desc(topology_name="", platform="cuda", target_config=text.read(),
+                                                   topology=f"1x1x{math.prod(axes.values())}").devices
+        return Mesh(numpy.array(devices).reshape(tuple(axes.values())), tuple(axes))
     accelerator, topology, options = CHIPS[math.prod(axes.values())]
     os.environ["TPU_ACCELERATOR_TYPE"] = accelerator
     devices = topologies.get_topology_desc(platform="tpu", topology_name=topology, **options).devices
@@ -65,12 +70,12 @@ def arguments_of(built, lowered, paths):
     return rows
 
 
-def main(name, models, folder):
+def main(name, models, folder, target=None):
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import jax
     import catalog
     chosen = catalog.load(models, models.split(".")[0])[name]
-    mesh = mesh_of(chosen.mesh or {"chip": 1})
+    mesh = mesh_of(chosen.mesh or {"chip": 1}, target)
     # Under a mesh JAX would run on these chips what a program computes while it is built.
     with jax.set_mesh(mesh) if chosen.mesh else contextlib.nullcontext():
         built = catalog.cast(chosen.build(**chosen.settings), chosen.casts)

@@ -34,8 +34,8 @@ from module_file import Module  # noqa: E402
 
 LIMIT_S = 300  # for one program
 POLL_S = 0.1
-REPORT = "*.after_optimizations-memory-usage-report.pb"  # written after the module itself
-MODULE = "*.after_optimizations.hlo.pb"
+REPORT = "*[._]after_optimizations-memory-usage-report.pb"  # written after the module itself
+MODULE = "*[._]after_optimizations.hlo.pb"
 
 
 class NotMade(Exception):
@@ -70,9 +70,10 @@ def compile_apart(arguments, folder, last=None):
             raise NotMade("".join(text.readlines()[-12:]).strip() or "the compiler said nothing")
 
 
-def compile_until_assigned(chosen, folder, last=None):
-    """the module's file"""
-    compile_apart([os.path.join(HERE, "compile_one.py"), chosen.name, chosen.build.__module__, folder], folder, last)
+def compile_until_assigned(chosen, folder, last=None, target=None):
+    """the module's file; for TPU v5e, or for the GPU that the file `target` describes"""
+    compile_apart([os.path.join(HERE, "compile_one.py"), chosen.name, chosen.build.__module__, folder,
+                   *([target] if target else [])], folder, last)
     modules = glob.glob(os.path.join(folder, "dump", MODULE))
     if len(modules) != 1:
         raise NotMade(f"the compiler wrote {len(modules)} modules")

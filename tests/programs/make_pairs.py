@@ -12,6 +12,8 @@ yet.
   --list          print names, changes and notes, compile nothing
   --again         also those that are there
   --finish        let the compiler go on to its end, and take the totals from JAX's memory_analysis(): takes minutes
+  --gpu           for an H100, with JAX's CUDA plug-in and without a GPU: the families gpu-*, unless others are named
+  --target FILE   for the GPU that this *.gpu_target_config.pbtxt describes
   --binary FILE   memviewd, for the totals (build/release/memviewd)
 """
 import argparse
@@ -25,27 +27,39 @@ import tempfile
 import time
 
 import catalog
-from make import ROOT, NotMade, compile_until_assigned
+from make import HERE, ROOT, NotMade, compile_until_assigned
 
 LEFT = "*_buffer_assignment.hlo.pb"  # of the dump, not kept: the same module once more, perhaps half written
 ANALYSIS = "memory_analysis.json"
 # What the compiler's count has beside the temporaries of the assignment, wherever there are any: seen with libtpu
 # 0.0.52.
 BESIDE_BYTES = 15872
+H100 = os.path.join(HERE, "h100.gpu_target_config.pbtxt")
+GPU_FAMILIES = "gpu-*"
 
 
-def make(chosen, into, does_finish):
+def is_left_of_gpu(file):
+    """of the dump of a GPU all but both modules and what describes the GPU is left out"""
+    return not any(fnmatch.fnmatch(file, kept) for kept in (
+        "*.before_optimizations.hlo.pb", "*_after_optimizations.hlo.pb", "*.gpu_target_config.pbtxt"))
+
+
+def make(chosen, into, does_finish, target):
     with tempfile.TemporaryDirectory() as folder:
-        compile_until_assigned(chosen, folder, ANALYSIS if does_finish else None)
+        compile_until_assigned(chosen, folder, ANALYSIS if does_finish else None, target)
         fresh = os.path.join(folder, chosen.name)
         os.mkdir(fresh)
         for file in os.listdir(os.path.join(folder, "dump")):
-            if not fnmatch.fnmatch(file, LEFT):
+            if not fnmatch.fnmatch(file, LEFT) and not (target and is_left_of_gpu(file)):
                 shutil.move(os.path.join(folder, "dump", file), fresh)
         if does_finish:
             shutil.move(os.path.join(folder, ANALYSIS), fresh)
         shutil.rmtree(into, ignore_errors=True)
         shutil.move(fresh, into)
+
+
+def is_of_gpu(folder):
+    return any(file.endswith(".gpu_target_config.pbtxt") for file in os.listdir(folder))
 
 
 def total_bytes(binary, folder):
@@ -60,7 +74,7 @@ def total_bytes(binary, folder):
                                        check=True).stdout)
     space = answer["sessions"][0]["modules"][0]["summary"]["data"]["spaces"][0]
     return (space["parameter_bytes"] + space["output_bytes"] - space["output_reused_bytes"] + space["temporary_bytes"]
-            + (BESIDE_BYTES if space["temporary_bytes"] else 0))
+            + (BESIDE_BYTES if space["temporary_bytes"] and not is_of_gpu(folder) else 0))
 
 
 def write_pairs(out, programs, binary):
@@ -84,6 +98,12 @@ def write_pairs(out, programs, binary):
     return len(pairs)
 
 
+def is_wanted(name, options):
+    if options.names:
+        return any(fnmatch.fnmatch(name, wanted) for wanted in options.names)
+    return fnmatch.fnmatch(name, GPU_FAMILIES) == bool(options.gpu)
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__, add_help=False)
     parser.add_argument("out", nargs="?")
@@ -92,6 +112,8 @@ def main():
     parser.add_argument("--again", action="store_true")
     parser.add_argument("--pairs", action="store_true", required=True)
     parser.add_argument("--finish", action="store_true")
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--target", default=H100)
     parser.add_argument("--binary", default=os.path.join(ROOT, "build", "release", "memviewd"))
     options = parser.parse_intermixed_args()
     programs = catalog.load(folder="changed")
@@ -103,9 +125,7 @@ def main():
     if not options.out:
         parser.error("where to?")
     os.makedirs(options.out, exist_ok=True)
-    names = [chosen.name for chosen in programs.values()
-             if chosen.change
-             and (not options.names or any(fnmatch.fnmatch(chosen.name, name) for name in options.names))]
+    names = [chosen.name for chosen in programs.values() if chosen.change and is_wanted(chosen.name, options)]
     failed = 0
     for name in dict.fromkeys(side for name in names for side in (programs[name].change[0], name)):
         into = os.path.join(options.out, name)
@@ -113,7 +133,8 @@ def main():
             continue
         begun = time.monotonic()
         try:
-            make(programs[name], into, options.finish)
+            make(programs[name], into, options.finish,
+                 options.target if options.gpu else None)
             print(f"{name}: {total_bytes(options.binary, into) / 2**20:.1f} MiB, {time.monotonic() - begun:.1f} s",
                   flush=True)
         except NotMade as error:
