@@ -6,6 +6,7 @@
 #include "base/sum.h"
 #include "plan/arguments.h"
 #include "plan/category.h"
+#include "read/hlo/hlo_ranges.h"
 #include "read/hlo/shape_layout.h"
 #include "whatif/call.h"
 #include "whatif/donors.h"
@@ -68,50 +69,101 @@ uint32_t change_donated(const struct variant *variant, const struct change *chan
 
 /* ---- what lies in the memory of a result before it is made ---- */
 
-/* Is it a value of its own? What hands a value on shares its memory. */
-static bool is_value(const struct hlo *hlo, const struct hlo_assigned *assigned)
+/* Another value in the memory of a result: positions of the schedule, both included. */
+struct lodger {
+    uint32_t start, end;
+    int64_t bytes;
+};
+
+static int lodger_order(const void *left, const void *right)
 {
-    static const char *const handing_on[] = {
-        "while",     "tuple",       "get-tuple-element",   "bitcast", "copy", "call", "async", "dynamic-update-slice",
-        "parameter", "conditional", "optimization-barrier"};
-    if (assigned->buffer_at == HLO_NONE || hlo->buffers[assigned->buffer_at].instruction_at == HLO_NONE)
-        return false;
-    uint32_t instruction_at = hlo->buffers[assigned->buffer_at].instruction_at;
-    struct str opcode = hlo_instruction_opcode(hlo, instruction_at);
-    for (size_t i = 0; i < sizeof(handing_on) / sizeof(handing_on[0]); i++)
-        if (str_starts(opcode, str_of(handing_on[i])))
-            return false;
-    return hlo->instructions[instruction_at].computation_at == hlo->entry_at;
+    const struct lodger *a = left, *b = right;
+    return ORDER(a->start, b->start) ?: ORDER(a->end, b->end);
 }
 
-/* Bytes of another value in the memory of a result, as XLA for GPUs packs gradients; 0: there is none. */
-static int64_t lodged_bytes(const struct variant *variant, const struct variant_row *row)
+/* The position at which the result itself begins to be there, HLO_NONE: not known; `is_loop`: a loop makes it. */
+static uint32_t result_start(const struct variant *variant, const struct hlo_ranges *ranges,
+                             const struct hlo_allocation *allocation, bool *is_loop)
 {
     const struct hlo *hlo = &variant->plan->hlo;
-    int64_t largest = 0, second = 0;
-    if (variant->plan->platform != SPACE_PLATFORM_GPU || row->plan_row == PLAN_NONE)
-        return 0;
-    const struct hlo_allocation *allocation = &hlo->allocations[variant->space->rows[row->plan_row].allocation_at];
-    arena_work(variant->arena, allocation->assigned_count);
+    uint32_t start = HLO_NONE;
     for (uint32_t i = 0; i < allocation->assigned_count; i++) {
-        const struct hlo_assigned *assigned = &hlo->assigned[allocation->assigned_first + i];
-        int64_t bytes = is_value(hlo, assigned) ? assigned->size_bytes : 0;
-        second = bytes > largest ? largest : bytes > second ? bytes : second;
-        largest = bytes > largest ? bytes : largest;
+        uint32_t buffer_at = hlo->assigned[allocation->assigned_first + i].buffer_at;
+        const struct hlo_range *range = buffer_at == HLO_NONE ? NULL : &ranges->of_buffer[buffer_at];
+        if (range == NULL || range->start == HLO_NONE || (start != HLO_NONE && range->start < start))
+            continue;
+        uint32_t at = hlo->buffers[buffer_at].instruction_at;
+        *is_loop = at != HLO_NONE && str_equal(hlo_instruction_opcode(hlo, at), STR("while"));
+        start = range->start;
     }
-    return second;
+    return start;
 }
 
-/* It needs a place of its own once the result has the argument's; when, is not looked at. */
-static void lodger_add(struct variant *variant, int64_t bytes)
+/* Values that XLA for GPUs packs into the memory of a result until it is made, as gradients; in order, apart. */
+static struct lodger *lodgers_find(const struct variant *variant, const struct hlo_ranges *ranges,
+                                   const struct variant_row *row, uint32_t *count)
 {
-    *variant_add(variant) = (struct variant_row){.bytes = bytes,
-                                                 .added_bytes = bytes,
-                                                 .dies = variant->space->step_count,
-                                                 .plan_row = PLAN_NONE,
-                                                 .leaf = HLO_NONE,
-                                                 .instruction_at = HLO_NONE,
-                                                 .divided_by = 1};
+    const struct hlo *hlo = &variant->plan->hlo;
+    const struct hlo_allocation *allocation = &hlo->allocations[variant->space->rows[row->plan_row].allocation_at];
+    bool is_loop = false;
+    uint32_t start = result_start(variant, ranges, allocation, &is_loop), found = 0;
+    struct lodger *lodgers = arena_array(variant->arena, struct lodger, (size_t)allocation->assigned_count + 1);
+    for (uint32_t i = 0; i < allocation->assigned_count && start != HLO_NONE; i++) {
+        const struct hlo_assigned *assigned = &hlo->assigned[allocation->assigned_first + i];
+        const struct hlo_range *range =
+            assigned->buffer_at == HLO_NONE ? NULL : &ranges->of_buffer[assigned->buffer_at];
+        if (range != NULL && range->start < start && assigned->size_bytes > 0 && !(is_loop && range->end == start))
+            lodgers[found++] = (struct lodger){range->start, range->end, assigned->size_bytes};
+    }
+    qsort(lodgers, found, sizeof(*lodgers), lodger_order);
+    *count = 0;
+    for (uint32_t i = 0; i < found; i++) { /* what a loop hands on is there under several names */
+        struct lodger *last = *count > 0 ? &lodgers[*count - 1] : NULL;
+        if (last == NULL || lodgers[i].start > last->end) {
+            lodgers[(*count)++] = lodgers[i];
+            continue;
+        }
+        last->end = lodgers[i].end > last->end ? lodgers[i].end : last->end;
+        last->bytes = lodgers[i].bytes > last->bytes ? lodgers[i].bytes : last->bytes;
+    }
+    return lodgers;
+}
+
+/* They need a place of their own once the result has the argument's. How much that is at one time. */
+static int64_t lodgers_add(struct variant *variant, const struct hlo_ranges *ranges, uint32_t result)
+{
+    uint32_t count = 0, length = variant->plan->schedule.length;
+    int64_t largest = 0;
+    if (ranges == NULL || variant->rows[result].plan_row == PLAN_NONE)
+        return 0;
+    const struct lodger *lodgers = lodgers_find(variant, ranges, &variant->rows[result], &count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t born = lodgers[i].start < length ? variant->step_at[lodgers[i].start] : variant->space->step_count;
+        uint32_t dies = lodgers[i].end + 1 < length ? variant->step_at[lodgers[i].end + 1] : variant->space->step_count;
+        largest = lodgers[i].bytes > largest ? lodgers[i].bytes : largest;
+        *variant_add(variant) = (struct variant_row){.bytes = lodgers[i].bytes,
+                                                     .added_bytes = lodgers[i].bytes,
+                                                     .born = born,
+                                                     .dies = dies,
+                                                     .plan_row = PLAN_NONE,
+                                                     .leaf = HLO_NONE,
+                                                     .instruction_at = HLO_NONE,
+                                                     .divided_by = 1};
+    }
+    return largest;
+}
+
+/* When values are there; NULL where nothing else lies in the memory of results. */
+static const struct hlo_ranges *ranges_of(const struct variant *variant)
+{
+    const struct plan *plan = variant->plan;
+    if (plan->platform != SPACE_PLATFORM_GPU || plan->schedule.length == 0)
+        return NULL;
+    if (plan->ranges.of_buffer != NULL)
+        return &plan->ranges;
+    struct hlo_ranges *ranges = arena_array(variant->arena, struct hlo_ranges, 1);
+    hlo_ranges_build(&plan->hlo, &plan->schedule, variant->arena, ranges);
+    return ranges;
 }
 
 /* ---- arguments that are read in another layout ---- */
@@ -181,17 +233,15 @@ static struct donation results_take(struct variant *variant, struct donors *dono
     struct donation donation = {0};
     uint32_t count;
     const struct donor *order = donors_in_order(variant, flags, &count);
+    const struct hlo_ranges *ranges = ranges_of(variant);
     for (uint32_t at = 0; at < count; at++) {
         uint32_t i = order[at].row, result = donors_result(donors, i);
         flags[i] = result != PLAN_NONE;
         if (!flags[i])
             continue;
-        int64_t bytes = lodged_bytes(variant, &variant->rows[result]);
         variant->rows[result].is_gone = true;
         variant->rows[i].is_output = true;
-        if (bytes > 0)
-            lodger_add(variant, bytes);
-        donation.lodged_bytes = sum_add(donation.lodged_bytes, bytes);
+        donation.lodged_bytes = sum_add(donation.lodged_bytes, lodgers_add(variant, ranges, result));
         donation.bytes = sum_add(donation.bytes, variant->rows[i].bytes);
         if (is_copied(variant, &variant->rows[i]))
             donation.copied_bytes = sum_add(donation.copied_bytes, variant->rows[i].bytes);

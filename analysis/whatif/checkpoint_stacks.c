@@ -3,6 +3,7 @@
 #include "whatif/checkpoint.h"
 #include "whatif/checkpointed.h"
 
+#include "base/map.h"
 #include "base/select.h"
 #include "plan/pattern.h"
 
@@ -225,16 +226,44 @@ static bool *stacks_staying(struct checkpoint *work, const bool *flags)
     return stays;
 }
 
+/* What makes a row: behind the user's views as well. */
+static uint32_t base_of(struct checkpoint *work, const struct variant_row *row)
+{
+    uint32_t buffer_at = row->plan_row == PLAN_NONE ? PLAN_NONE : work->variant->space->rows[row->plan_row].buffer_at;
+    return buffer_at == PLAN_NONE
+               ? HLO_NONE
+               : value_origin(&work->walk, value_of_buffer(&work->plan->hlo, buffer_at), VALUE_BASE, NULL).at;
+}
+
+/* Between the loops, XLA for GPUs brings a whole stack into the layout that the backward loop reads: with the stack goes
+ * its copy. */
+static void relaid_drop(struct checkpoint *work, const struct map *dropped)
+{
+    struct variant *variant = work->variant;
+    for (uint32_t i = 0; i < work->flag_count && dropped->count > 0; i++) {
+        struct variant_row *row = &variant->rows[i];
+        if (row->is_gone || row->is_indefinite || row->layers > 0 || checkpoint_is_stack(work, row))
+            continue;
+        uint32_t base = base_of(work, row), stack = base == HLO_NONE ? MAP_NONE : map_get(dropped, base);
+        row->is_gone = stack != MAP_NONE && variant->rows[stack].bytes == row->bytes;
+    }
+}
+
 uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
 {
     struct variant *variant = work->variant;
     uint32_t dropped = 0, to = 0, first_step = HLO_NONE, before = variant->row_count;
     const bool *stays = stacks_staying(work, flags);
+    struct map makers; /* of stacks that are dropped: their rows */
+    map_init(&makers, variant->arena, 16);
     for (uint32_t i = 0; i < before; i++) {
         struct variant_row *row = &variant->rows[i];
         if (!checkpoint_is_stack(work, row) || !is_meant(work, flags, i) || stays[i] || is_checkpoint_input(work, row))
             continue;
+        uint32_t maker = checkpoint_maker(work, row);
         row->is_gone = true;
+        if (maker != HLO_NONE)
+            map_put(&makers, maker, i, true);
         to = row->dies > to ? row->dies : to;
         dropped++;
         if (!is_stored_again(work, row, &first_step))
@@ -249,5 +278,6 @@ uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags)
         variant->rows[i].born = first_step < to ? first_step : work->first_backward;
         variant->rows[i].dies = to;
     }
+    relaid_drop(work, &makers);
     return dropped;
 }

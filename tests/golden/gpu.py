@@ -89,11 +89,7 @@ def check_changes(binary, truth):
     for change, compiled in truth["compiled"].items():
         found = run(binary, "whatif", "--json", os.path.join(FOLDER, "jax-run"), "--change", change)
         lands = found["modules"][0]["total_bytes_after"]
-        is_near = (
-            compiled <= lands <= 1.15 * compiled
-            if change.startswith("donate")
-            else abs(lands - compiled) <= 0.05 * compiled
-        )
+        is_near = abs(lands - compiled) <= 0.05 * compiled
         lines += [] if is_near else [f"{change} lands at {lands}, compiled {compiled}"]
     return lines
 
