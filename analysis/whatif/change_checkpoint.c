@@ -449,6 +449,8 @@ bool change_checkpoint(struct variant *variant, const struct change *change, str
     }
     uint32_t stack_count = checkpoint_stacks_drop(&work, choice.is_all ? NULL : flags);
     out->row_count += stack_count;
+    if (stack_count > 0)
+        checkpoint_late_end(&work);
     if (out->row_count == 0)
         return nothing_is_kept(&work, &choice, err);
     out->has_extra_flops = work.recompute.all > 0 && isfinite(work.recompute.all) && !work.only;

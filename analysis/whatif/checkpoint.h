@@ -72,3 +72,5 @@ void checkpoint_inputs_keep(struct checkpoint *work, const struct checkpoint_inp
  * meant; NULL: all. */
 bool checkpoint_is_stack(const struct checkpoint *work, const struct variant_row *row);
 uint32_t checkpoint_stacks_drop(struct checkpoint *work, const bool *flags);
+/* What waits for the gradient of weights waits no longer than until that can be computed (checkpoint_late.c). */
+void checkpoint_late_end(struct checkpoint *work);
