@@ -155,11 +155,14 @@ static bool word_take(const struct oom_text *text, size_t *at, const char *words
     return true;
 }
 
-/* Just behind the bracket that closes the one before `pattern`. */
+/* Just behind the bracket that closes the one before `pattern`; those in a placeholder are letters. */
 static const char *group_end(const char *pattern)
 {
-    for (size_t depth = 1; depth > 0 && *pattern != '\0'; pattern++)
+    for (size_t depth = 1; depth > 0 && *pattern != '\0'; pattern++) {
+        if (*pattern == '{')
+            pattern = strchr(pattern, '}');
         depth += *pattern == '[' || *pattern == '<', depth -= *pattern == ']' || *pattern == '>';
+    }
     return pattern;
 }
 

@@ -2,14 +2,14 @@
  * patterns.h: sentences as patterns, the rows SENTENCE and LINE of families.def.
  *
  * In a pattern white space means nothing, as in the text. {needed}, {capacity}, … is a size (the figure of that name
- * and "_bytes" in figures.def): "17.60G", "123 bytes" or a number; {!needed} one with its unit; {B:needed} a number
- * of bytes that never has one, {K:needed} of KiB, {M:needed} of MiB, {G:needed} of GiB, {x:needed} a hexadecimal one of
+ * and "_bytes" in figures.def): "17.60G", "123 bytes" or a number; {!needed} one with its unit; {B:needed} a number of
+ * bytes that never has one, {K:needed} of KiB, {M:needed} of MiB, {G:needed} of GiB, {x:needed} a hexadecimal one of
  * bytes; {device} digits, {memory_space} a word, {module} all up to a quote, {chip} as in "0x1x0_HBM0", a device and
- * its memory. {a|b} is one of these words, {a|} this word. {..N} goes on to the letters behind it, or to where the
- * placeholder behind it fits, at most N bytes on; {#N} to a digit, over at most N bytes that are no comma. {$} is the
- * end of a line. [ ] holds what may be missing. So does < >, which is looked for from where the first of a row of them
- * is, in any order; what comes next follows the furthest. All else means itself. A sentence begins with what
- * it is known by, and reaches no further than where that is again. */
+ * its memory. {a|b} is one of these words, {a|} this word; so {[|} is a bracket of the text. {..N} goes on to the
+ * letters behind it, or to where the placeholder behind it fits, at most N bytes on; {#N} to a digit, over at most N
+ * bytes that are no comma. {$} is the end of a line. [ ] holds what may be missing. So does < >, which is looked for
+ * from where the first of a row of them is, in any order; what comes next follows the furthest. All else means itself.
+ * A sentence begins with what it is known by, and reaches no further than where that is again. */
 #pragma once
 
 #include "read/oom/draft.h"
