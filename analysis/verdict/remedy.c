@@ -201,6 +201,13 @@ static enum oom_memory memory_of(const struct oom_failure *failure)
     }
 }
 
+/* Programs that draw, by words which a framework beside them has as well. */
+static bool is_drawn(enum oom_program program)
+{
+    return program == OOM_PROGRAM_blender || program == OOM_PROGRAM_resolve || program == OOM_PROGRAM_encoder ||
+           program == OOM_PROGRAM_unreal || program == OOM_PROGRAM_graphics;
+}
+
 /* Of a program and what it was doing the first row counts; servers' own sentences have better rows of their own. */
 static const struct doing *doing_of(const struct oom_failure *failure)
 {
@@ -213,6 +220,8 @@ static const struct doing *doing_of(const struct oom_failure *failure)
     bool is_of_family = failure->family == OOM_FAMILY_metal && oom_is_form(failure, "command");
     if (oom_is_form(failure, "slots"))
         return NULL; /* a cache that is used up, and no memory that was refused */
+    if (is_drawn(failure->program) && (failure->framework != OOM_FRAMEWORK_not_known || oom_is_form(failure, "dxvk")))
+        return NULL;
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
         is_of_family |= failure->family == families[i];
     for (size_t i = 0; is_of_family && i < sizeof(doings) / sizeof(doings[0]); i++)

@@ -29,6 +29,8 @@ const char *remedy_size(const struct advice *advice, enum oom_figure_at at);
 /* As `make` of struct remedy, in remedy_*.c. */
 bool remedy_torch_pieces(const struct advice *advice, struct verdict_advice *item);
 bool remedy_of_cause(const struct advice *advice, struct verdict_advice *item);
+bool remedy_unless_known(const struct advice *advice, struct verdict_advice *item);
+bool remedy_own_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *item);
 bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *item);

@@ -44,6 +44,13 @@ bool remedy_of_cause(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
+/* First of what may help, where neither the program nor what it was doing is known; else nothing. */
+bool remedy_unless_known(const struct advice *advice, struct verdict_advice *item)
+{
+    item->is_of_cause = true;
+    return advice->count == 0;
+}
+
 /* A limit that was set for a pool: what the device has besides, the text does not say. */
 bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item)
 {
