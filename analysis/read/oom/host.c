@@ -314,15 +314,46 @@ static size_t shell_read(struct oom_reader *reader, size_t from, size_t at)
 
 /* ---- containers ---- */
 
+/* Does `letter` stand at clean byte `at`, right behind the byte before it? */
+static bool is_joined_letter(const struct oom_text *text, size_t at, char letter)
+{
+    return at > 0 && at < text->length && text->bytes[at] == letter && text->raw_of[at] == text->raw_of[at - 1] + 1;
+}
+
+/* A quantity of Kubernetes: "300Mi" is of powers of 1024, "300M" of 1000, "300" bytes. */
+static bool quantity_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
+{
+    static const char units[] = "kMGTP";
+    size_t end = *at, plain = *at;
+    if (!oom_cursor_take_amount(text, &plain, 'B', figure))
+        return false;
+    if (!is_joined_letter(text, plain, 'k') && oom_cursor_take_size(text, &end, figure)) {
+        const char *unit = strchr(units, text->bytes[end - 1]);
+        bool is_binary = is_joined_letter(text, end, 'i');
+        *at = end + is_binary;
+        for (size_t power = 0; !is_binary && unit != NULL && power <= (size_t)(unit - units); power++) {
+            figure->value = (uint64_t)((unsigned __int128)figure->value * 1000 / 1024);
+            figure->half_unit = (uint64_t)((unsigned __int128)figure->half_unit * 1000 / 1024);
+        }
+        return true;
+    }
+    *at = plain;
+    if (!is_joined_letter(text, plain, 'k'))
+        return true;
+    ++*at;
+    return !__builtin_mul_overflow(figure->value, 1000u, &figure->value);
+}
+
 /* "Limits: cpu: 1 memory: 300Mi", as kubectl describes the container behind the reason. Returns where it ends. */
 static size_t limit_read(const struct oom_text *text, size_t at, struct oom_figure *limit)
 {
     enum { STATE = 400, CPU = 60 };
     size_t end = at;
+    struct oom_figure quantity = {.is_known = false};
     if (!oom_cursor_find(text, &end, "Limits:", STATE) || !oom_cursor_find(text, &end, "memory:", CPU) ||
-        !oom_cursor_take_size(text, &end, limit))
+        !quantity_take(text, &end, &quantity))
         return at;
-    oom_cursor_take(text, &end, "i");
+    *limit = quantity;
     return end;
 }
 
