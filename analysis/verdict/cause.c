@@ -331,7 +331,7 @@ static bool of_text(const struct verdict_facts *facts)
     int64_t used = capacity >= 0 && left >= 0 ? capacity - left : -1;
     if (facts->is_on_chip)
         of_kernel(facts);
-    else if (facts->is_host)
+    else if (facts->is_host && said->cause != OOM_CAUSE_LIMIT)
         cause_set(facts, VERDICT_CAUSE_HOST_MEMORY, needed, oom_is_host(facts->failure) ? VERDICT_EXACT : VERDICT_GUESS,
                   cause_said(facts));
     else if (said->cause == OOM_CAUSE_OTHER_PROCESS)

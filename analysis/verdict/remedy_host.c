@@ -92,6 +92,20 @@ bool remedy_host_room(const struct advice *advice, struct verdict_advice *item)
     return remedy_is_small_of_host(advice);
 }
 
+/* A limit that the program set for itself is what stands in the way, whatever the host has. */
+bool remedy_own_limit(const struct advice *advice, struct verdict_advice *item)
+{
+    const char *limit = remedy_size(advice, OOM_capacity_bytes), *held = remedy_size(advice, OOM_total_bytes),
+               *needed = remedy_size(advice, OOM_needed_bytes);
+    struct arena *arena = advice->facts->arena;
+    item->is_of_cause = true;
+    if (limit[0] != '\0')
+        item->evidence =
+            arena_format(arena, "The limit is %s%s%s%s%s.", limit, held[0] == '\0' ? "" : "; in use: ", held,
+                         needed[0] == '\0' ? "" : "; requested: ", needed);
+    return true;
+}
+
 bool remedy_killed(const struct advice *advice, struct verdict_advice *item)
 {
     const char *held = remedy_size(advice, OOM_process_bytes), *left = remedy_size(advice, OOM_free_bytes);

@@ -80,7 +80,7 @@ static enum oom_cause cause_of(const struct oom_failure *failure)
     if (failure->family == OOM_FAMILY_killed)
         return OOM_CAUSE_NOT_KNOWN;
     if (oom_is_host(failure))
-        return OOM_CAUSE_HOST;
+        return failure->has_own_limit ? OOM_CAUSE_LIMIT : OOM_CAUSE_HOST;
     const struct oom_figure *needed = oom_figure(failure, OOM_needed_bytes),
                             *free_figure = oom_figure(failure, OOM_free_bytes);
     const struct oom_figure *hole = oom_figure(failure, oom_hole_of(failure));
@@ -107,16 +107,20 @@ static enum oom_cause cause_of(const struct oom_failure *failure)
     return hole->value < needed->value ? OOM_CAUSE_FRAGMENTATION : OOM_CAUSE_NOT_KNOWN;
 }
 
-/* A runtime's own limit is none of the host's memory. */
+/* A limit that a program set for itself is none of the host's memory. */
+static const char *own_limit_line(const struct oom_failure *failure)
+{
+    if (oom_is_form(failure, "java_direct") || oom_is_form(failure, "java_classes"))
+        return "Java's own limit of memory beside its heap is reached; the host may have more memory.";
+    if (oom_is_form(failure, "javascript") || oom_is_form(failure, "java"))
+        return "The runtime's own limit is reached, which it sets for its heap; the host may have more memory.";
+    return "A limit that the program set for itself is reached; the host may have more memory.";
+}
+
 static const char *host_line(const struct oom_failure *failure)
 {
-    if (failure->family == OOM_FAMILY_process &&
-        (oom_is_form(failure, "java_direct") || oom_is_form(failure, "java_classes")))
-        return "Java's own limit of memory beside its heap is reached; the host may have more memory.";
     if (failure->family == OOM_FAMILY_process && oom_is_form(failure, "java_threads"))
         return "The system refused a thread: its stack, or one more process.";
-    if (failure->family == OOM_FAMILY_process && (oom_is_form(failure, "javascript") || oom_is_form(failure, "java")))
-        return "The runtime's own limit is reached, which it sets for its heap; the host may have more memory.";
     if (oom_is_form(failure, "addresses"))
         return "A 32-bit process has 2 to 4 GiB of addresses, however much memory the host has.";
     if (oom_is_form(failure, "evicted"))
@@ -145,6 +149,8 @@ static void cause_set(struct oom_meaning *meaning)
     meaning->cause_line = causes[meaning->cause].line;
     if (meaning->cause == OOM_CAUSE_HOST)
         meaning->cause_line = host_line(meaning->failure);
+    if (meaning->cause == OOM_CAUSE_LIMIT && oom_is_host(meaning->failure))
+        meaning->cause_line = own_limit_line(meaning->failure);
     if (oom_is_limit_of_buffer(meaning->failure))
         meaning->cause_line = "A single buffer may not be this large on this device, however much is free.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_FRAGMENTATION)

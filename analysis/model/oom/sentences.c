@@ -297,6 +297,10 @@ static void cause_text_set(struct oom_meaning *meaning)
             oom_say(text, "A single buffer may not be this large, whatever the device has: split it into pieces.");
             break;
         }
+        if (oom_is_host(meaning->failure)) {
+            oom_say(text, meaning->cause_line);
+            break;
+        }
         oom_say(text, meaning->failure->family == OOM_FAMILY_cupy
                           ? "A limit that was set for this pool is reached: "
                           : "A limit that was set for this process is reached: ");

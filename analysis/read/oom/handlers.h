@@ -52,6 +52,8 @@ size_t oom_other_wrapped(struct oom_reader *reader, size_t at,
                          struct oom_failure *failure); /* a counter below zero, printed as a huge size: not known */
 size_t oom_host_compressed(struct oom_reader *reader, size_t at,
                            struct oom_failure *failure); /* "python3.12 [43928] 64604 MB" */
+size_t oom_host_own_limit(struct oom_reader *reader, size_t at,
+                          struct oom_failure *failure); /* that the program set for itself */
 size_t oom_host_unsaid(struct oom_reader *reader, size_t at,
                        struct oom_failure *failure); /* a process that ended, of which nothing says why */
 size_t oom_other_array(struct oom_reader *reader, size_t at,

@@ -427,6 +427,13 @@ size_t oom_host_compressed(struct oom_reader *reader, size_t at, struct oom_fail
     return end;
 }
 
+size_t oom_host_own_limit(struct oom_reader *reader, size_t at, struct oom_failure *failure)
+{
+    (void)reader;
+    failure->has_own_limit = true;
+    return at;
+}
+
 size_t oom_host_unsaid(struct oom_reader *reader, size_t at, struct oom_failure *failure)
 {
     (void)failure;

@@ -53,6 +53,10 @@ static const char *const of_ram[] = {
 #define OF_RAM(word) word,
 #include "read/oom/vague.def"
 };
+static const char *const own_limits[] = {
+#define OWN_LIMIT(word) word,
+#include "read/oom/vague.def"
+};
 static const struct {
     const char *word;
     enum oom_family family;
@@ -411,7 +415,12 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
     const char *form = status != NULL && family == status->family ? status->form : is_known ? "bare" : "line";
     if (of_words != NULL && family == OOM_FAMILY_gpu_driver)
         form = of_words;
+    bool is_limit = !is_known && status == NULL && has_word(line, own_limits, COUNT(own_limits)) &&
+                    (memory == OOM_MEMORY_host || memory == OOM_MEMORY_not_known);
+    if (is_limit) /* programs that name a limit of theirs count what they take of the host's */
+        memory = OOM_MEMORY_host;
     struct oom_failure *failure = oom_draft_begin(reader, family, form, at, end);
+    failure->has_own_limit = is_limit;
     line_end = oom_sizes_read(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end, failure->figures);
     bool is_other = family == OOM_FAMILY_other || !is_known;
     if ((is_other || memory == OOM_MEMORY_host) && space_of(memory) != NULL)
