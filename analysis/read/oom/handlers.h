@@ -22,6 +22,7 @@ extern const struct oom_handler oom_runtime_handlers[]; /* TPU runtime */
 extern const struct oom_handler oom_gpu_handlers[];     /* XLA on GPUs, buffer assignment */
 extern const struct oom_handler oom_bfc_handlers[];     /* the BFC allocator's dump */
 extern const struct oom_handler oom_host_handlers[];    /* kills by the kernel and by what watches it, Python */
+extern const struct oom_handler oom_shells_handlers[];  /* shells in other languages */
 extern const struct oom_handler oom_serving_handlers[]; /* servers of language models */
 extern const struct oom_handler oom_other_handlers[];   /* TensorFlow, PyTorch, CPU, status words alone */
 
@@ -58,6 +59,10 @@ size_t oom_host_unsaid(struct oom_reader *reader, size_t at,
                        struct oom_failure *failure); /* a process that ended, of which nothing says why */
 size_t oom_other_array(struct oom_reader *reader, size_t at,
                        struct oom_failure *failure); /* "(9, 9) and data type float64" */
+
+/* A line of a shell: "Killed", "run.sh: line 12: 4711 Killed  python train.py", "[1]+  Killed  python train.py". The
+ * word is at clean bytes [from, at), in any language. */
+size_t oom_host_shell(struct oom_reader *reader, size_t from, size_t at);
 
 /* Lines of a report that need no failure before them. */
 void oom_report_outside(struct oom_reader *reader);

@@ -296,14 +296,46 @@ static size_t signal_read(struct oom_reader *reader, size_t from, size_t at)
     return oom_draft_reach(reader, at);
 }
 
-/* A line of a shell: "Killed", "run.sh: line 12: 4711 Killed  python train.py", "[1]+  Killed  python train.py". */
-static size_t shell_read(struct oom_reader *reader, size_t from, size_t at)
+/* What a shell adds in brackets behind its word: that a core was dumped, in any language. */
+static size_t core_skip(const struct oom_text *text, size_t at)
+{
+    enum { WORDS = 80 };
+    static const char *const brackets[][2] = {{"(", ")"}, {"（", "）"}};
+    for (size_t i = 0; i < sizeof(brackets) / sizeof(brackets[0]); i++) {
+        size_t end = at;
+        if (oom_cursor_take(text, &end, brackets[i][0]) && oom_cursor_find(text, &end, brackets[i][1], WORDS))
+            return end;
+    }
+    return at;
+}
+
+/* "run.sh: line 12: " before the number of the process that begins at `number`, in any language. */
+static bool is_behind_script(const struct oom_text *text, size_t number)
+{
+    enum { WORDS = 24 };
+    size_t end = number;
+    if (is_before(text, number, ":"))
+        end -= 1;
+    else if (is_before(text, number, "："))
+        end -= strlen("：");
+    for (size_t back = 0; end < number && back < WORDS && end > back; back++) {
+        if (oom_text_is_line_begin(text, end - back))
+            return false;
+        if (isdigit((unsigned char)text->bytes[end - back - 1]))
+            return true;
+    }
+    return false;
+}
+
+size_t oom_host_shell(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;
-    bool is_alone = oom_text_is_line_begin(text, from) && is_line_end(text, at);
+    bool is_alone =
+        (oom_text_is_line_begin(text, from) || is_before(text, from, "/s]") || is_before(text, from, "/it]")) &&
+        is_line_end(text, core_skip(text, at)) &&
+        (at >= text->length || text->bytes[at] != '.' || text->bytes[from] == 'K');
     size_t number = digits_begin(text, from);
-    bool is_of_script = number < from && number > 0 && text->bytes[number - 1] == ':' &&
-                        is_before(text, digits_begin(text, number - 1), "line");
+    bool is_of_script = number < from && is_behind_script(text, number);
     size_t target;
     bool is_of_make = is_before(text, from, "]") && oom_cursor_find_before(text, from, "make", MAKE_TARGET, &target);
     if (!is_alone && !is_of_script && !is_of_make && !is_before(text, from, "]+") && !is_before(text, from, "]-"))
@@ -486,7 +518,7 @@ const struct oom_handler oom_host_handlers[] = {
     {"137", code_read, false},
     {"-9", code_read, false},
     {"oom_reaper:reapedprocess", reaper_read, false},
-    {"Killed", shell_read, false},
+    {"Killed", oom_host_shell, false},
     {"OOMKilled", container_read, false},
     {"Workers(tasks/actors)killedduetomemorypressure(OOM)", workers_read, false},
     {"killedduetothenoderunninglowonmemory", node_read, false},

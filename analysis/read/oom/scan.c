@@ -9,6 +9,7 @@
 #include "read/oom/lack.h"
 #include "read/oom/patterns.h"
 #include "read/oom/read.h"
+#include "read/oom/shells.h"
 #include "read/oom/sieve.h"
 #include "read/oom/status.h"
 
@@ -133,6 +134,7 @@ static struct oom_sieve signs_new(struct arena *arena)
     const char **all = arena_array(arena, const char *, COUNT + OOM_SENTENCE_COUNT + MORE);
     memcpy(all, signs, sizeof(signs));
     size_t count = COUNT + oom_pattern_signs(arena, all + COUNT);
+    count = signs_add(all, count, oom_shells_sign);
     return oom_sieve_new(arena, all, signs_add(all, count, oom_status_sign));
 }
 
@@ -141,6 +143,23 @@ static struct oom_sieve folded_new(struct arena *arena)
     enum { PARTS = 64 };
     const char **all = arena_array(arena, const char *, OOM_LACK_SIGNS + PARTS);
     return oom_sieve_new(arena, all, signs_add(all, oom_lack_signs(arena, all), oom_status_part));
+}
+
+static struct oom_sieve needles_new(struct arena *arena)
+{
+    enum { COUNT = sizeof(needles) / sizeof(needles[0]), MORE = 128 };
+    const char **all = arena_array(arena, const char *, COUNT + MORE);
+    memcpy(all, needles, sizeof(needles));
+    return oom_sieve_new(arena, all, signs_add(all, COUNT, oom_shells_needle));
+}
+
+/* Of a needle in other letters than those of signs nothing else is looked for. */
+static bool is_foreign_needle(const struct scan *scan, size_t at)
+{
+    bool is_foreign = false;
+    for (size_t i = at; i < at + OOM_SIEVE_MIN && i < scan->length; i++)
+        is_foreign |= (unsigned char)scan->window[i] >= 0x80;
+    return is_foreign;
 }
 
 /* The bytes around `at` without what cannot be seen, what is no letter of a sign and what quotes a line. No branches:
@@ -178,7 +197,7 @@ static bool is_sign_near(const struct scan *scan, size_t at)
 static size_t place_find(const struct scan *scan, size_t from, size_t to)
 {
     for (size_t at = from; (at = oom_sieve_find(&scan->needles, scan->window, at, to)) < to; at += AROUND / 2)
-        if (is_sign_near(scan, at))
+        if (is_foreign_needle(scan, at) || is_sign_near(scan, at))
             return at;
     return to;
 }
@@ -259,7 +278,7 @@ bool oom_scan(const struct source *source, struct arena *arena, struct oom_resul
     size_t size = source->size_bytes < BEHIND + BLOCK + AHEAD ? (size_t)source->size_bytes : BEHIND + BLOCK + AHEAD;
     scan.window = arena_raw(arena, size + 1);
     scan.window_size = size;
-    scan.needles = oom_sieve_new(arena, needles, sizeof(needles) / sizeof(needles[0]));
+    scan.needles = needles_new(arena);
     scan.signs = signs_new(arena);
     scan.folded = folded_new(arena);
     scan.reader = oom_draft_reader_new(arena);
