@@ -42,6 +42,34 @@ bool remedy_loader(const struct advice *advice, struct verdict_advice *item)
     return advice->facts->failure->has_loader && !oom_is_form(advice->facts->failure, "lmkd");
 }
 
+/* Build tools start the virtual machine themselves, each with its own setting. */
+bool remedy_java(const struct advice *advice, struct verdict_advice *item)
+{
+    bool is_classes = oom_is_form(advice->facts->failure, "java_classes");
+    switch (advice->facts->failure->program) {
+    case OOM_PROGRAM_gradle:
+        item->call =
+            is_classes
+                ? "org.gradle.jvmargs=-Xmx4g -XX:MaxMetaspaceSize=1g  # in gradle.properties; "
+                  "kotlin.daemon.jvmargs for Kotlin's own process"
+                : "org.gradle.jvmargs=-Xmx4g  # in gradle.properties, more than now; kotlin.daemon.jvmargs=-Xmx4g "
+                  "for Kotlin's own process";
+        break;
+    case OOM_PROGRAM_maven:
+        item->call =
+            is_classes
+                ? "MAVEN_OPTS=\"-XX:MaxMetaspaceSize=1g\"  # tests run in a process of their own: argLine of Surefire"
+                : "MAVEN_OPTS=-Xmx4g  # more than now; tests run in a process of their own: argLine of Surefire";
+        break;
+    case OOM_PROGRAM_sbt:
+        item->call = is_classes ? "sbt -J-XX:MaxMetaspaceSize=1g …  # or SBT_OPTS, .jvmopts"
+                                : "sbt -J-Xmx4g …  # more than now; or SBT_OPTS, .jvmopts";
+        break;
+    default: break;
+    }
+    return true;
+}
+
 /* "python", or "the process". */
 static const char *who(const struct advice *advice)
 {

@@ -58,7 +58,7 @@ struct oom_reader {
     uint64_t left_out_count, report_line_count;
     struct oom_usage usage;
     struct oom_compiled arguments, planned; /* arguments and results; temporaries */
-    struct oom_seen frameworks, tracebacks, narrow, broken;
+    struct oom_seen frameworks, tracebacks, narrow, broken, builds;
     uint64_t tail_at; /* input offset of the end of what was understood last */
 };
 
