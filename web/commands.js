@@ -82,6 +82,14 @@ export function paletteSources({ router, here, routeHere, open }) {
         run: () => router.push({ ...choose(routeHere(), 'module', module.id), tool: '' }),
       }));
     },
+    search(text) {
+      if (!here().row?.hasSearch || !here().selection?.session) return null;
+      return {
+        word: text,
+        after: 'search all panels of this page',
+        run: () => router.push({ ...routeHere(), find: text }),
+      };
+    },
     moment(text) {
       const patch = here().row?.moment?.(text);
       return patch ? { word: `Go to ${text}`, after: '', run: () => router.push({ ...routeHere(), ...patch }) } : null;

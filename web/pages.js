@@ -9,6 +9,7 @@
  *   selection.ahead. lib/early.js asks it sooner.
  * - prefers(session): among those that lack nothing these come first, where the URL names none.
  * - lacks(session): "" or, in words, why there is nothing for it in a session of the list.
+ * - hasSearch: `find` of the URL searches all of its panels.
  * - moment(text): what `:1536` in the palette changes in the URL, or null; left out without moments.
  * - isAlone(route): true if what the URL names needs no session, e.g. a file that was dropped.
  * - hasEmpty: it has something to show without any session, too.
@@ -37,6 +38,7 @@ export const PAGES = [
     title: 'Memory Viewer: what fills a memory space',
     key: 'v',
     icon: 'M3 20V14h4V9h4V5h3v6h3v4h4v5z',
+    hasSearch: true,
     load: () => import('./tools/memory_viewer/page.js'),
     levels: ['session', 'host', 'module', 'space'],
     /* Without a module the daemon means the largest, which the page shows too. */
@@ -54,6 +56,7 @@ export const PAGES = [
     title: 'Memory Profile: what the allocator did over time',
     key: 'r',
     icon: 'M3 19h18M4 16l4-7 4 4 4-9 4 8',
+    hasSearch: true,
     load: () => import('./tools/memory_profile/page.js'),
     levels: ['session', 'host'],
     ahead: ({ session }, signal) => get('memory_profile/summary', { session }, { signal }),
@@ -67,6 +70,7 @@ export const PAGES = [
     title: 'Device Memory: live arrays by call stack',
     key: 'd',
     icon: 'M3 4h18v4H3zM3 10h12v4H3zM3 16h7v4H3z',
+    hasSearch: true,
     load: () => import('./tools/device_memory/page.js'),
     levels: ['session'],
     lacks: (session) => (session.profile_count || session.snapshot_count ? '' : 'No device profile in this session'),

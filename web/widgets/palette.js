@@ -98,8 +98,8 @@ const partsOf = ({ item, places }) => [
 ];
 
 /* commands: as of commandsNow(); sources: {modules(filter, signal), sessions(filter, signal)} → [{word, after, run}],
-   moment(text) →
- * {word, run} or null. `first` is what stands in the field at the beginning. */
+ * moment(text) → {word, run} or null, search(query) → {word, after, run} of a search on this page, or null. `first` is
+ * what stands in the field at the beginning. */
 export function openPalette(commands, sources, first = '') {
   const input = comboField({
     'aria-expanded': 'true',
@@ -170,7 +170,8 @@ export function openPalette(commands, sources, first = '') {
     const listed = await remote.find({ '@': ['modules'], '#': ['sessions'] }[sign] ?? ['modules', 'sessions'], query);
     if (!listed) return;
     const chosen = !isAsking && list.active > 0 ? list.options[list.active].item : null;
-    show([...found, ...rank(query, listed, wordOf)]);
+    const onPage = sign === '' ? sources.search?.(query) : null;
+    show([...found, ...rank(query, listed, wordOf), ...(onPage ? [{ item: short(onPage), places: [] }] : [])]);
     if (chosen)
       list.activate(
         Math.max(

@@ -120,9 +120,9 @@ export function run({ test, equal, includes, truth, daemon, open, shared, fixtur
 
   test('what is found is stepped through, and which of how many it is is said', async () => {
     const page = await open(place(await daemon('--demo'), '&find=.'), { canned: answers() });
-    await page.focus('.device-find');
-    const said = () => text(page, '.device-found');
-    truth(!/ of \d+ ·/.test(await said()), await said());
+    await page.focus('.search-input');
+    const said = () => text(page, '.search-said');
+    truth(!/ of \d/.test(await said()), await said());
     for (const which of ['1 of ', '2 of ']) {
       await page.keyboard.press('Enter');
       await idle(page);

@@ -121,14 +121,14 @@ export function run({ test, includes, equal, truth, daemon, open }) {
   test('find marks buffers; n and N go from one to the next', async () => {
     const page = await openMap();
     const before = await base(page);
-    await page.fill('.small-field', 'fusion.1485');
+    await page.keyboard.press('F');
+    await page.keyboard.type('fusion.1485');
     await settled(page);
     await settled(page);
     equal(query(page).get('find'), 'fusion.1485');
     truth((await base(page)) !== before, 'nothing is marked');
-    const found = await text(page, '.map-controls [role="status"]');
-    includes(found, 'found');
-    await page.locator('.small-field').blur();
+    includes(await text(page, '.search-said'), 'found');
+    await page.locator('.search-input').blur();
     await page.keyboard.press('n');
     await page.waitForURL(/pin=b:/);
     const first = query(page).get('pin');

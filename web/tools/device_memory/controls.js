@@ -218,8 +218,8 @@ function createFilterChips({ url, subject }) {
   };
 }
 
-/* Out: {node, draw(), panelAttributes(view), focusFilter()}. */
-export function createControls({ url, subject }) {
+/* search: of search.js. Out: {node, draw(), panelAttributes(view), openSearch(), focusFilter()}. */
+export function createControls({ url, subject, search }) {
   const tabs = createTabs({
     label: 'Views of this profile',
     tabs: VIEWS.map(({ view: id, word }, at) => ({ id, word, key: String(at + 1) })),
@@ -243,6 +243,7 @@ export function createControls({ url, subject }) {
   const choices = el(
     'div',
     { class: 'device-line', id: 'device-choices' },
+    search.node,
     chips.node,
     el('span', { class: 'device-choices' }, metric, grain, machinery.label),
   );
@@ -268,11 +269,15 @@ export function createControls({ url, subject }) {
       unfold.textContent = foldedWords({ url, subject });
       profiles.draw();
       drawMetrics(metric, subject, url.state.metric);
-      if (chips.draw()) fold(false);
+      if (chips.draw() || url.state.find) fold(false);
       grain.value = url.state.by;
       machinery.box.checked = url.state.isMachinery;
     },
     panelAttributes: tabs.panelAttributes,
+    openSearch() {
+      fold(false);
+      search.open();
+    },
     focusFilter() {
       fold(false);
       chips.focus();

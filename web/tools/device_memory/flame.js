@@ -2,8 +2,7 @@
  * flame.js: the flame graph: one icicle; two (a frame with its callers above it); or one
  * a device. A click pins and zooms in one act; the path above stays as a breadcrumb. */
 
-import { later } from '../../lib/activity.js';
-import { button, consume, el, fill } from '../../lib/dom.js';
+import { button, el, fill } from '../../lib/dom.js';
 import { count, counted, visible } from '../../lib/format.js';
 import { onTheme } from '../../lib/theme.js';
 import { downloadLink } from '../../widgets/export_menu.js';
@@ -21,7 +20,6 @@ import { findPath } from './tree.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
-const ASK_AFTER_MS = 120;
 const MAX_DEVICES = 16;
 const MAX_PIN = 1800;
 const MAX_CRUMBS = 12;
@@ -29,7 +27,7 @@ const MAX_CRUMBS = 12;
 const MINIMAP_FRAMES = 40;
 
 export function createFlame({ url, subject, store, hint }) {
-  const flame = { url, subject, store, hint, whole: null, parts: [], shown: '', takeBack: null };
+  const flame = { url, subject, store, hint, whole: null, parts: [], shown: '' };
   build(flame);
   return {
     node: flame.node,
@@ -51,10 +49,7 @@ export function createFlame({ url, subject, store, hint }) {
       else for (const part of flame.parts) part.icicle.zoomTo(0);
     },
     showPin: () => flame.parts.forEach((part) => part.nodeOfPin() > 0 && part.zoomToPin()),
-    focusFind: () => flame.find.focus(),
-    nextMatch: (by) => nextMatch(flame, by),
     destroy() {
-      flame.takeBack?.();
       flame.stopTheme();
       flame.minimap.destroy();
       flame.parts.forEach((part) => part.destroy());
@@ -67,22 +62,7 @@ export function createFlame({ url, subject, store, hint }) {
 
 function build(flame) {
   const { url, subject, store } = flame;
-  flame.find = el('input', {
-    type: 'search',
-    class: 'device-find',
-    placeholder: 'find a frame',
-    'aria-label': 'Find frames in the flame graph',
-    spellcheck: 'false',
-    on: {
-      input: () => {
-        flame.takeBack?.();
-        flame.takeBack = later(() => url.move({ find: flame.find.value }), ASK_AFTER_MS);
-      },
-      keydown: (event) => onFindKey(flame, event),
-    },
-  });
   flame.foundText = el('span', { class: 'device-found', role: 'status' });
-  flame.matchText = el('span', { class: 'figure' });
   flame.invert = el('input', {
     type: 'checkbox',
     on: { change: () => url.choose({ invert: flame.invert.checked ? '1' : '', pin: null }) },
@@ -100,7 +80,7 @@ function build(flame) {
   flame.minimap = createBrush({ min: 1, onRange: (range) => flame.parts[0]?.icicle.setWindow(range) });
   flame.minimap.node.classList.add('flame-minimap');
   flame.panel = createPanel('panel-flame', 'Flame graph', { menu: flameMenu(flame) });
-  flame.panel.setAside(flame.foundText, flame.splitLabel, flame.invertLabel, flame.find);
+  flame.panel.setAside(flame.foundText, flame.splitLabel, flame.invertLabel);
   flame.panel.body.append(flame.legend.node, flame.path, flame.minimap.node, flame.partsNode);
   flame.top = createTopPanel({ url, subject, store }, { isShort: true });
   flame.loader = createLoader(subject, flame.panel, { what: 'The flame graph', sentence: 'call stacks' });
@@ -132,17 +112,6 @@ function flameMenu(flame) {
   return () => [...entries(), collapsed];
 }
 
-function onFindKey(flame, event) {
-  if (event.key === 'Enter') nextMatch(flame, event.shiftKey ? -1 : 1);
-  else if (event.key === 'Escape') {
-    if (flame.find.value) {
-      flame.find.value = '';
-      flame.url.move({ find: '' });
-    } else flame.find.blur();
-  } else return;
-  consume(event);
-}
-
 /* ---- loading ------------------------------------------------------------------------ */
 
 /* "" = one icicle, else what there are several of. */
@@ -156,7 +125,6 @@ async function show(flame) {
   const { state } = flame.url;
   flame.invert.checked = state.isInverted;
   flame.split.checked = state.isSplit;
-  if (document.activeElement !== flame.find) flame.find.value = state.find;
   if (state.isSplit) await subject.summaryRead;
   const mode = modeOf(flame);
   const params = state.isInverted && mode !== 'pivot' ? { invert: '1' } : {};
@@ -399,14 +367,6 @@ function search(flame) {
     isPivot ? counted(nodes, 'frame') : words,
   );
   if (isThin && !isPivot) exactSearch(flame, find, nodes);
-}
-
-/* The next frame that was found, and which of them it is. */
-function nextMatch({ parts, foundText, matchText }, by) {
-  const at = parts[0]?.nextMatch(by);
-  if (!at) return;
-  fill(matchText, `${count(at.match)} of ${count(at.count)} · `);
-  if (!matchText.isConnected) foundText.prepend(matchText);
 }
 
 /* Of what is too small to be sent, the daemon knows the sum. */

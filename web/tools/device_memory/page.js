@@ -17,6 +17,7 @@ import { createDetailsOf } from './details.js';
 import { createHead } from './head.js';
 import { commonParams, compared, countFilters, pinned, stateOf, swapped, VIEWS } from './state.js';
 import { createFlame } from './flame.js';
+import { createDeviceSearch } from './search.js';
 import * as empty from './empty.js';
 import * as say from './text.js';
 
@@ -90,6 +91,7 @@ export function mount(root, context) {
       view.controller.abort();
       stopCards();
       hideTooltip();
+      view.search.stop();
       view.details.clear();
       for (const tab of view.tabs.values()) tab.destroy?.();
     },
@@ -99,7 +101,8 @@ export function mount(root, context) {
 function build(view, root) {
   const { url, subject, store, context } = view;
   view.head = createHead({ url, subject, store, link: context.link, linkHere: context.linkHere });
-  view.controls = createControls({ url, subject });
+  view.search = createDeviceSearch(view);
+  view.controls = createControls({ url, subject, search: view.search });
   view.details = createDetailsOf({ url, subject, pane: context.details, relight: () => lightUp(view) });
   view.place = el('div', { class: 'device-views' });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
@@ -186,6 +189,8 @@ async function apply(view, route) {
   const path = url.state.pin;
   view.store.set({ pin: path ? path.slice(path.lastIndexOf('.') + 1) : null });
   if (isOther) subject.summaryRead = loadSummary(view);
+  view.search.hear(url.state.find);
+  if (isOther) view.search.again();
   await Promise.all([subject.summaryRead, openTab(view)]);
 }
 
@@ -286,7 +291,7 @@ function keysOf(view) {
     {
       keys: ['/'],
       does: 'to the filter or the search of this view',
-      run: () => (tab()?.focusFind ?? view.controls.focusFilter)(),
+      run: () => (tab()?.focusFind ?? view.controls[url.state.view === 'flame' ? 'openSearch' : 'focusFilter'])(),
     },
     { keys: ['w', '+', '='], does: 'zoom in', isOn: has('zoomBy'), run: () => tab().zoomBy(ZOOM) },
     { keys: ['s', '-', '−'], does: 'zoom out', isOn: has('zoomBy'), run: () => tab().zoomBy(1 / ZOOM) },
@@ -294,8 +299,9 @@ function keysOf(view) {
     { keys: ['d'], does: 'pan right', isOn: has('panBy'), run: () => tab().panBy(1) },
     { keys: ['0'], does: 'show all', isOn: has('showAll'), run: () => tab().showAll() },
     { keys: ['f'], does: 'to the pinned frame', isOn: has('showPin'), run: () => tab().showPin() },
-    { keys: ['n'], does: 'next match', isOn: has('nextMatch'), run: () => tab().nextMatch(1) },
-    { keys: ['N'], does: 'previous match', isOn: has('nextMatch'), run: () => tab().nextMatch(-1) },
+    { keys: ['F'], does: 'search all views', run: () => view.controls.openSearch() },
+    { keys: ['n'], does: 'next match', run: () => view.search.step(1) },
+    { keys: ['N'], does: 'previous match', run: () => view.search.step(-1) },
     {
       keys: ['v'],
       does: 'leaves first or roots first',

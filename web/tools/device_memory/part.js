@@ -77,7 +77,6 @@ export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped =
   const shown = { data: null, read: null, colours: null, root: '' };
   let hoverNode = -1;
   let found = null;
-  let match = -1;
 
   const relative = (path) => (shown.root ? path.slice(shown.root.length + 1) : path);
   const nodeOfPin = () => {
@@ -149,7 +148,6 @@ export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped =
     zoomToPin: () => icicle.zoomTo(Math.max(0, nodeOfPin())),
     /* {nodes, total, isLiteral}, or null without a text. */
     search(text) {
-      match = -1;
       if (!text) {
         found = null;
         icicle.search(null);
@@ -159,17 +157,6 @@ export function createPart({ url, store, hint }, { onPick, onWindow, isFlipped =
       found = { ...searchTree(shown.read.tree, isMatch), isLiteral };
       icicle.search(found.isHit);
       return found;
-    },
-    /* Out: {match: from 1, count} of what was found, or null. */
-    nextMatch(by) {
-      const nodes = found?.nodes ?? [];
-      if (nodes.length === 0) return null;
-      match = (match + by + nodes.length) % nodes.length;
-      hoverNode = nodes[match];
-      icicle.show(hoverNode);
-      store.set({ hover: idOf(hoverNode) });
-      icicle.mark({ hover: hoverNode, pin: nodeOfPin() });
-      return { match: match + 1, count: nodes.length };
     },
     destroy: icicle.destroy,
   };

@@ -28,10 +28,13 @@ const GESTURES = [
   ['click a row', 'pins its event or group; again unpins'],
 ];
 
-/* say(words): a hint; byRow(direction): to the row beside the pinned one. Out: rows for context.bind. */
-export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilter }) {
+/* say(words): a hint; byRow(direction): to the row beside the pinned one; search: of search.js. Out: rows for
+ * context.bind. */
+export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilter, search }) {
   const { choose } = url;
-  const hasFilter = () => url.route.filter !== '' && !['addresses', 'whatif'].includes(url.wanted.view);
+  const isSearched = () => search.text !== '';
+  const hasFilter = () =>
+    !isSearched() && url.route.filter !== '' && !['addresses', 'whatif'].includes(url.wanted.view);
   const tab = (id) => () => choose({ view: id === 'live' ? '' : id, sort: '' });
   const timeNow = () => url.wanted.time ?? trace.pool.peak.time_ps;
   return [
@@ -56,6 +59,9 @@ export function profileKeys({ trace, url, timeline, pins, say, byRow, focusFilte
       run: tab('whatif'),
       isOn: () => isReplayed(trace.pool),
     },
+    { keys: ['F'], does: 'search all panels', run: () => search.open() },
+    { keys: ['n'], does: 'next match of the search', run: () => search.step(1), isOn: isSearched },
+    { keys: ['N'], does: 'previous match of the search', run: () => search.step(-1), isOn: isSearched },
     { keys: ['n'], does: 'next row that the filter matches', run: () => byRow(1), isOn: hasFilter },
     { keys: ['N'], does: 'previous row that the filter matches', run: () => byRow(-1), isOn: hasFilter },
     { keys: [','], does: 'previous row or block in this order', run: () => byRow(-1) },

@@ -21,6 +21,7 @@ import { openRowMenu, openTimelineMenu } from './menus.js';
 import { asker, choosePool, listPrograms } from './load.js';
 import { createPins } from './pins.js';
 import { changed, isReplayed, OVER_TIME, rangeOf, rangePatch, wantedOf } from './state.js';
+import { createProfileSearch } from './search.js';
 import { createSegments } from './segments.js';
 import { createProfileTable } from './table.js';
 import { createTimelinePanel } from './timeline.js';
@@ -130,6 +131,7 @@ export function mount(root, context) {
       say: context.say,
       byRow: (direction) => byRow(view, direction),
       focusFilter: () => tabOf(view).focusFilter?.(),
+      search: view.search,
     }),
     'Memory Profile',
   );
@@ -148,6 +150,7 @@ export function mount(root, context) {
     unmount() {
       view.controller?.abort();
       stopCards();
+      view.search.stop();
       pins.destroy();
       hideTooltip();
       timeline.destroy();
@@ -207,6 +210,7 @@ function build(view, root) {
     pane: context.details,
     banners: context.banners,
   });
+  view.search = createProfileSearch(view);
   view.setKept = view.timeline.panel.canKeep((isKept) => context.choose({ keep: isKept ? '1' : '' }));
   view.tabs = createTabs({
     tabs: TABS,
@@ -217,7 +221,7 @@ function build(view, root) {
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   const tabsNode = el('div', { class: 'panel panel-tabs' }, view.tabs.node, view.tabBody);
   view.parts = [view.poolsPanel.node, view.timeline.panel.node, tabsNode];
-  fill(root, el('div', { class: 'viewer profile' }, view.head.node, view.wholePage, view.parts));
+  fill(root, el('div', { class: 'viewer profile' }, view.head.node, view.search.node, view.wholePage, view.parts));
 }
 
 /* A reason, and nothing else. */
@@ -326,6 +330,8 @@ async function showPool(view, route, notes, signal) {
     showPrograms(view, signal),
     drawn.then(() => view.tabsOf.whatif.hear()),
   ]);
+  view.search.hear(route.find);
+  view.search.again();
 }
 
 /* Programs of the same session, largest first; nothing is lost if they cannot be read. */
@@ -373,6 +379,8 @@ async function hear(view, route) {
   view.setKept(route.keep !== '');
   url.wanted = wantedOf(route, trace.pool);
   const what = changed(before, url.wanted);
+  view.search.hear(route.find);
+  if (what.has('time') || what.has('group')) view.search.again();
   if (what.has('isFree') || what.has('isFragmentation')) timeline.draw();
   if (what.has('range') || what.has('window')) pins.forget();
   if (what.has('range')) timeline.moved();

@@ -172,6 +172,12 @@ export function createProfileTable(name, { trace, url, onPin, onMenu, onDraw }) 
     /* Id of the row of one event, if it came. */
     idOfEvent: (event) => [...state.known.values()].find((row) => row.event === event)?.id ?? null,
     find: (id) => find(state, id),
+    reveal: table.revealId,
+    /* What a filter would keep, whatever is shown: {rows, count}. */
+    async found(text, limit, signal) {
+      const { data } = await trace.ask(name, { ...questionOf(state), sort: kind.sort, filter: text, limit }, signal);
+      return { rows: rowsOf(state, data), count: data.matched_count };
+    },
     focusFilter: filter.focus,
     destroy() {
       filter.destroy();

@@ -9,7 +9,7 @@ import { hasSteps } from './place.js';
 
 const FAR = 10;
 /* Keys of the steps: where there are none they say so. What else uses an arrow has it first. */
-const OF_STEPS = [...'ws+=-\u2212ad0p[]mMoTutnNc'];
+const OF_STEPS = [...'ws+=-\u2212ad0p[]mMoTutc'];
 const ALSO_OF_OTHERS = ['ArrowLeft', 'ArrowRight', 'Shift+ArrowLeft', 'Shift+ArrowRight', 'Home', 'End'];
 
 /* For `?`: what the mouse does; the same on every plot. */
@@ -27,7 +27,7 @@ const GESTURES = [
 ];
 
 /* acts: centrePin(), editOffsets(), byBuffer(direction), toPanel(at), enlarge(), nextPicture(), editRules(),
-   whatIf(drawer), writeNote(), keepBeside(). Rows for the registry of keys.js. */
+   whatIf(drawer), writeNote(), keepBeside(), search: of search.js. Rows for the registry of keys.js. */
 export function viewerKeys({ program, context, place, pinned, map, table }, acts) {
   const hasSpace = () => Boolean(program.space);
   const by = (steps) => (event) => {
@@ -78,10 +78,10 @@ export function viewerKeys({ program, context, place, pinned, map, table }, acts
       does: 'unpadded curve on or off',
       run: () => context.move({ unpadded: context.route.unpadded === '0' ? '' : '0' }),
     },
-    { keys: ['n'], does: 'next match on the map', run: () => map.search(1) },
-    { keys: ['N'], does: 'previous match on the map', run: () => map.search(-1) },
+    { keys: ['n'], does: 'next match of the search', run: () => acts.search.step(1) },
+    { keys: ['N'], does: 'previous match of the search', run: () => acts.search.step(-1) },
     { keys: ['c'], does: 'next colour of the map: category, size, padding, age, source', run: () => map.nextColour() },
-    { keys: [], does: 'find buffers on the map', run: () => map.focusFind() },
+    { keys: ['F'], does: 'search all panels', run: () => acts.search.open() },
     { keys: [','], does: 'previous buffer in this order', run: () => acts.byBuffer(-1) },
     { keys: ['/'], does: 'to the filter', run: () => table.focusFilter() },
     ...['curve', 'strips', 'map', 'table'].map((word, at) => ({

@@ -119,12 +119,13 @@ export function lightUp(view) {
   );
 }
 
-/* Sets of ids of what is hovered and of what is pinned; the same set as long as the same is pinned. */
+/* Sets of ids of what is hovered and of what is pinned, else found; the same set as long as the same is pinned. */
 function litIds(view, hovered, pin, group) {
-  const of = group ?? pin;
+  const of = group ?? pin ?? view.found ?? null;
   const { beside = null } = view;
   if (view.litOf !== of || view.litNow !== group?.now || view.litBeside !== beside) {
-    const all = [...(group ? group.all.rows.map(({ id }) => id) : [pin]), ...(beside ? [beside.id] : [])];
+    const own = group ? group.all.rows.map(({ id }) => id) : pin == null ? (view.found ?? []) : [pin];
+    const all = [...own, ...(beside ? [beside.id] : [])];
     Object.assign(view, {
       litOf: of,
       litNow: group?.now,

@@ -26,8 +26,8 @@ const AT_OFFSETS = 'offsets';
 /* The first of them by name, where the URL would show offsets without one. */
 const BY_BUFFER = 'buffers';
 /* What of the URL is to be seen at offsets alone, so that a link that names no picture shows it. */
-const needsOffsets = ({ view, color, find, low, high, offsets }) =>
-  view === 'map' || Boolean(COLOURS.includes(color) || find || offsets) || low != null || high != null;
+const needsOffsets = ({ view, color, low, high, offsets }) =>
+  view === 'map' || Boolean(COLOURS.includes(color) || offsets) || low != null || high != null;
 
 /* Pure: which picture a URL means: '', 'category', 'none' or 'offsets'. A panel with the whole height is seen in any
    case. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * map.js: the panel of the allocation map: the picture, its colours, the search in it. What it asks for fills the
- * stripes of the curve too, in whose place it stands. */
+ * map.js: the panel of the allocation map: the picture and its colours. What it asks for fills the stripes of the
+ * curve too, in whose place it stands. */
 
 import { later, nextFrame } from '../../lib/activity.js';
 import { isAbort, Problem, problemText } from '../../lib/api.js';
@@ -19,7 +19,6 @@ import { itemOfRow, itemsOf, recordOf, stripesOf } from './map_items.js';
 import { mergedText, nameOf, unitWord } from './text.js';
 
 const ASK_AFTER_MS = 120;
-const MAX_FOUND = 1000;
 const ROOM = 0.25;
 const BESIDE_PX = 86; // axis and edges
 
@@ -76,89 +75,6 @@ function legendOf(classes) {
       return el('li', {}, square, look.word);
     }),
   );
-}
-
-/* ---- search ---- */
-
-/* The field that finds buffers on the map. onFound(items), onShow(item): the next of them is pinned. */
-function createSearch({ program, context, records, pinned }, { onFound, onShow }) {
-  let find = '';
-  let matches = [];
-  let takeBack = null;
-  const found = el('span', { class: 'dim', role: 'status' });
-  const input = el('input', {
-    class: 'small-field',
-    type: 'search',
-    placeholder: 'find',
-    'aria-label': 'Find buffers on the map',
-    on: {
-      input: () => context.move({ find: input.value.trim() }),
-      keydown: (event) => {
-        if (event.key === 'Enter') byMatch(event.shiftKey ? -1 : 1);
-        else if (event.key === 'Escape') input.blur();
-        else return;
-        event.preventDefault();
-      },
-    },
-  });
-  const say = (items, text, isWrong = false) => {
-    matches = items;
-    if (isWrong) input.setAttribute('aria-invalid', 'true');
-    else input.removeAttribute('aria-invalid');
-    fill(found, text);
-    onFound(items);
-  };
-  const search = async () => {
-    const { space } = program;
-    const text = find;
-    if (!space || !text) {
-      say([], '');
-      return;
-    }
-    try {
-      const params = { space: space.space, step: 'all', filter: text, sort: 'born', limit: MAX_FOUND };
-      const { data } = await program.ask('buffers', params);
-      if (text !== find || program.space !== space) return;
-      records.add(data.rows);
-      say(
-        data.rows.map((row) => itemOfRow(row, space)),
-        data.matched_count === 0 ? 'none found' : `${count(data.matched_count)} found · n, N`,
-      );
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      say([], problemText(error), true);
-    }
-  };
-  /* Pins the next match and brings it into view. */
-  function byMatch(direction) {
-    if (matches.length === 0) return;
-    const at = matches.findIndex((item) => item.id === pinned());
-    const next =
-      matches[(at < 0 ? (direction > 0 ? 0 : matches.length - 1) : at + direction + matches.length) % matches.length];
-    context.pin(next.id);
-    onShow(next);
-  }
-  return {
-    nodes: [input, found],
-    byMatch,
-    focus: () => input.focus(),
-    /* A space was opened. */
-    start(text) {
-      find = text;
-      if (document.activeElement !== input) input.value = find;
-      takeBack?.();
-      return search();
-    },
-    hear(text) {
-      if (text === find) return;
-      find = text;
-      if (document.activeElement !== input) input.value = find;
-      takeBack?.();
-      takeBack = later(search, ASK_AFTER_MS);
-    },
-    stop: () => takeBack?.(),
-  };
 }
 
 /* ---- colours ---- */
@@ -339,7 +255,9 @@ const actsOf = ({ program, place }, actions, at) => ({
    onHover(item, lines), onLeave(),
  * onPin(item), onCentre() the pin, onStep(step | null), onBuffers(those with a stripe, are they a part?), onHint(),
  * onDraw(). Out: {panel, load(), show(), start(route), hear(route), setView(), setPlace(), setLimit(), fit(offsets),
- * mark(hover, pin, group), showStep(step), search(direction), focusFind(), nextColour(), cancel(), destroy()}. */
+ * mark(hover, pin, group), setMatches(items), bring(item) into view, showStep(step), nextColour(), cancel(),
+ * destroy()}.
+ */
 export function createMapPanel(page, actions) {
   const { program, context, place, records, pinned } = page;
   let height = 1;
@@ -373,9 +291,8 @@ export function createMapPanel(page, actions) {
     ],
   });
   const colours = createColours(context, map);
-  const search = createSearch(page, { onFound: map.setMatches, onShow: at.bring });
   panel.node.dataset.explain = 'map';
-  panel.setAside(colours.legend, el('span', { class: 'map-controls' }, colours.chooser, search.nodes));
+  panel.setAside(colours.legend, el('span', { class: 'map-controls' }, colours.chooser));
 
   const onData = (data, { filter }) => {
     const { space } = program;
@@ -421,11 +338,9 @@ export function createMapPanel(page, actions) {
     async start(route) {
       colours.hear(route.color, true);
       await loader.load();
-      await search.start(route.find);
     },
     hear(route) {
       colours.hear(route.color);
-      search.hear(route.find);
     },
     setView: () => map.setView(at.inView()),
     setPlace: () => map.setPlace({ ...at.shown(), peak: program.space?.peak_step ?? null }),
@@ -435,13 +350,12 @@ export function createMapPanel(page, actions) {
     mark: (hover, pin, group) =>
       map.mark({ hover: itemOf(hover), pin: itemOf(pin), group: itemsOf(group, program.space) }),
     showStep: map.showStep,
-    search: search.byMatch,
-    focusFind: search.focus,
+    setMatches: map.setMatches,
+    bring: at.bring,
     nextColour: colours.next,
     cancel: () => map.now?.cancel() ?? false,
     destroy() {
       takeBack?.();
-      search.stop();
       map.now?.destroy();
     },
   };

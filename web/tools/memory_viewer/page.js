@@ -36,6 +36,7 @@ import {
 import { createMapPanel, stripeLine } from './map.js';
 import { setTab, show } from './show.js';
 import { createPlace } from './place.js';
+import { createViewerSearch } from './search.js';
 import { createWalk } from './walk.js';
 import { keepBeside, setBeside } from './beside.js';
 import { openBufferMenu, openStepMenu, stepNotes } from './menus.js';
@@ -101,6 +102,7 @@ export function mount(root, context) {
     whatIf: (drawer) => openWhatif(view, { drawer }),
     keepBeside: () => keepBeside(view),
     writeNote: () => view.notes.write(place.moment),
+    search: view.search,
   };
   context.bind(
     [...viewerKeys({ program, context, place, pinned: () => pinned(view), map, table }, acts), ...explainKeys()],
@@ -120,6 +122,7 @@ export function mount(root, context) {
       view.code.load();
       view.patterns.load();
       hearFilter(view, route);
+      view.search.hear(route.find);
       /* While the moment is being moved the table keeps what it has. */
       const rows = view.place.isMoving ? null : view.table.hear();
       view.notes.hear(route);
@@ -136,6 +139,7 @@ export function mount(root, context) {
       stopCards();
       hideTooltip();
       view.tabs.stop();
+      view.search.stop();
       view.curve.destroy();
       view.strips.destroy();
       view.map.destroy();
@@ -158,6 +162,7 @@ const followersOf = (view) => ({
     view.code.load();
     view.patterns.load();
     view.table.hear();
+    view.search.again();
     if (view.group) setPin(view, view.context.route);
   },
   range: (range) => {
@@ -307,6 +312,11 @@ function build(view) {
     },
   );
   addSwitches(view);
+  view.search = createViewerSearch(view, (items) => {
+    view.found = items.length ? new Set(items.map(({ id }) => id)) : null;
+    view.map.setMatches(items);
+    refresh(view);
+  });
   view.wholePage = el('div', { class: 'whole-page', hidden: true });
   view.strips.panel.node.dataset.explain = 'strips';
   view.panels = [
@@ -332,6 +342,7 @@ function build(view) {
       'div',
       { class: 'viewer' },
       view.head.node,
+      view.search.node,
       view.wholePage,
       view.tabs.node,
       [0, 2, 1, 3, 4, 5].map((at) => view.panels[at].node),

@@ -29,7 +29,7 @@ const COLUMNS = [
   ['when_gone', 'Without it'],
 ];
 
-/* Out: {load(), hear(), focus(), destroy()}. */
+/* Out: {load(), reveal(kind), focus(), destroy()}. */
 export function createPatterns(page, panel) {
   const { context, program } = page;
   const state = { question: '', asked: null, patterns: [], remark: '' };
@@ -57,7 +57,7 @@ export function createPatterns(page, panel) {
     );
     return el(
       'li',
-      { class: isOn ? 'pattern is-on' : 'pattern' },
+      { class: isOn ? 'pattern is-on' : 'pattern', 'data-kind': pattern.kind },
       el(
         'p',
         { class: 'pattern-says' },
@@ -109,5 +109,14 @@ export function createPatterns(page, panel) {
     }
   }
 
-  return { load, focus: () => list.querySelector('button')?.focus(), destroy: () => state.asked?.abort() };
+  return {
+    load,
+    /* The one that a search found, with an edge around it. */
+    reveal(kind) {
+      for (const each of list.children) each.classList.toggle('is-found', each.dataset.kind === kind);
+      list.querySelector('.is-found')?.scrollIntoView({ block: 'nearest' });
+    },
+    focus: () => list.querySelector('button')?.focus(),
+    destroy: () => state.asked?.abort(),
+  };
 }

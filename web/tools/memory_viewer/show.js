@@ -115,6 +115,8 @@ async function load(view, selection, route, signal) {
   view.wholePage.hidden = true;
   await showSpace(view, answer.data, route, said, signal);
   view.notes.hear(route);
+  view.search.hear(route.find);
+  view.search.again();
   if (!signal.aborted) await Promise.all([setPin(view, route), setBeside(view, route)]);
 }
 
