@@ -30,6 +30,7 @@ static bool edits_read(const struct analysis_edit_asked *asked, struct arena *ar
     if (asked->count > CHANGES_MAX)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "change: at most %d of them", CHANGES_MAX);
     struct variant *variant = arena_array(arena, struct variant, 1);
+    bool is_known = true;
     variant_begin(variant, asked->plan, space, arena);
     for (size_t i = 0; i < asked->count; i++) {
         struct change change;
@@ -37,10 +38,11 @@ static bool edits_read(const struct analysis_edit_asked *asked, struct arena *ar
         if (!change_read(str_of(asked->changes[i]), &change, err) ||
             !edit_from_change(variant, &change, &edits[i], err) || !change_apply(variant, &change, &result, err))
             return false;
+        is_known = is_known && !result.has_no_figure;
     }
     variant_measure(variant, &sums, NULL);
-    asked->out->predicted_total_bytes = sums.total_bytes;
-    asked->out->predicted_peak_bytes = sums.peak_bytes;
+    asked->out->predicted_total_bytes = is_known ? sums.total_bytes : -1;
+    asked->out->predicted_peak_bytes = is_known ? sums.peak_bytes : -1;
     return true;
 }
 

@@ -134,11 +134,12 @@ struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice i
     item.saves_bytes = advice->before.total_bytes - tried->sums.total_bytes;
     item.lands_at_bytes = lands_of(advice, &tried->sums);
     item.is_doubtful = result->doubt != NULL;
-    item.is_uneven = result->is_uneven;
+    item.is_uneven = result->is_uneven || result->has_no_figure;
     item.extra_flops_percent = result->has_extra_flops ? result->extra_flops_percent : -1;
     if (item.confidence < confidences[result->confidence])
         item.confidence = confidences[result->confidence];
-    if (item.saves_bytes <= 0 || item.saves_bytes < advice->before.total_bytes / 100)
+    if (!result->has_no_figure &&
+        (item.saves_bytes <= 0 || item.saves_bytes < advice->before.total_bytes / 100))
         return NULL;
     if (item.reason == NULL)
         item.reason = arena_text(arena, str_of(result->reason));

@@ -127,34 +127,37 @@ bool change_read(struct str text, struct change *out, struct err *err)
 
 /* What layers compute again may take more at once than what they kept. By how much then depends on the order in which
  * the compiler runs them, and on what it rematerializes itself: that is no figure. */
-static bool is_raised(struct variant *variant, const struct change *change, int64_t before_bytes, struct err *err)
+static bool is_raised(struct variant *variant, int64_t before_bytes)
 {
     struct variant_sums sums;
     variant_measure(variant, &sums, NULL);
-    if (sums.total_bytes <= before_bytes)
-        return false;
-    err_set(err, ERR_argument, ERR_NO_OFFSET,
-            "checkpoint=%.*s: computing the layers again may take more memory at once than is saved; how much, only a "
-            "compile of the changed source can tell",
-            (int)change->glob.length, change->glob.data);
-    return true;
+    return sums.total_bytes > before_bytes;
 }
 
 bool change_apply(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
     struct variant_sums before;
+    struct variant unchanged;
     struct change_result result = {.reason = "", .call = ""};
     struct err ignored = ERR_INIT;
     *out = (struct change_result){.reason = "", .call = call_text(variant, change)};
-    if (change->kind == CHANGE_CHECKPOINT)
+    if (change->kind == CHANGE_CHECKPOINT) {
         variant_measure(variant, &before, NULL);
+        variant_copy(&unchanged, variant, variant->arena);
+    }
     if (!kinds[change->kind].apply(variant, change, out, err))
         return false;
     if (variant->without_remat != NULL && !kinds[change->kind].apply(variant->without_remat, change, &result, &ignored))
         variant->without_remat = NULL;
-    if (change->kind == CHANGE_CHECKPOINT && is_raised(variant, change, before.total_bytes, err))
-        return false;
-    if (out->doubt != NULL && (variant->without_remat == NULL || result.doubt != NULL)) {
+    if (change->kind == CHANGE_CHECKPOINT && is_raised(variant, before.total_bytes)) {
+        *variant = unchanged;
+        out->has_no_figure = true;
+        out->doubt =
+            "computing the layers again may take more memory at once than is saved; only a compile of the changed "
+            "program can tell";
+        out->has_extra_flops = false;
+    }
+    if (out->doubt != NULL && (out->has_no_figure || variant->without_remat == NULL || result.doubt != NULL)) {
         out->confidence = CHANGE_GUESS;
         out->reason = arena_format(variant->arena, "How much is not known, because %s.", out->doubt);
         return true;

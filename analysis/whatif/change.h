@@ -42,6 +42,7 @@ struct change_result {
     const char *call;   /* the line of JAX to write, in the arena; "" where there is none */
     uint32_t row_count; /* rows that it changed */
     const char *doubt;  /* of checkpoint: why its saving is not known, behind "because"; NULL: it is known */
+    bool has_no_figure; /* of a doubt: not even a guess; the sums stay those of the program before the change */
     bool is_uneven;     /* of checkpoint: one layer keeps most, so that it may save little */
     bool has_extra_flops;
     double extra_flops_percent; /* more work of dots and convolutions, of that of the whole program before */
@@ -70,6 +71,9 @@ struct change_target {
  * there is none, or if the factor gives no whole size; else there is at least one. */
 bool change_targets(const struct variant *variant, const struct change *change, struct change_target **targets,
                     uint32_t *count, struct err *err);
+/* Is a dimension a sequence and the token behind it? Then all of it but one is a part, of a size that halves more
+ * often. */
+bool change_has_token_behind(const struct variant *variant, uint32_t dimension);
 /* Of CHANGE_DONATE: which rows are arguments that it names, by row; how many. "all" are those of the program's state,
  * as people donate; data that comes anew with each call only where there is nothing else to donate. */
 uint32_t change_donated(const struct variant *variant, const struct change *change, bool *flags);

@@ -62,13 +62,13 @@ static uint32_t ready_step(struct late *late, uint32_t kernel_at)
     if (late->ready[kernel_at] != HLO_NONE)
         return late->ready[kernel_at];
     for (uint32_t nth = 0, operand; (operand = graph_operand(work->graph, kernel_at, nth)) != HLO_NONE; nth++) {
-        struct value made = value_origin(&work->walk, (struct value){operand, VALUE_WHOLE}, VALUE_ORIGIN, NULL);
-        uint32_t made_by = made.at == HLO_NONE ? HLO_NONE : variant_scheduled(work->variant, made.at), step = 0;
-        if (made.at == HLO_NONE || graph_op(work->graph, made.at) == GRAPH_PARAMETER ||
-            graph_op(work->graph, made.at) == GRAPH_CONSTANT)
-            continue;
-        step = made_by == HLO_NONE ? HLO_NONE : outermost_step(work, original_of(late, made_by));
-        ready = step > ready ? step : ready; /* HLO_NONE, too: it is not known */
+        struct value made = value_origin(&late->walk, (struct value){operand, VALUE_WHOLE}, VALUE_ORIGIN, NULL);
+        uint32_t made_by = made.at == HLO_NONE ? HLO_NONE : variant_scheduled(work->variant, made.at),
+                 step = made_by == HLO_NONE ? HLO_NONE : outermost_step(work, original_of(late, made_by));
+        bool is_given = made.at != HLO_NONE && (graph_op(work->graph, made.at) == GRAPH_PARAMETER ||
+                                                graph_op(work->graph, made.at) == GRAPH_CONSTANT);
+        if (!is_given)
+            ready = step > ready ? step : ready; /* HLO_NONE, too: it is not known */
     }
     return late->ready[kernel_at] = ready;
 }
@@ -131,7 +131,8 @@ static bool late_reader_note(void *context, uint32_t reader_at, uint32_t operand
     uint32_t end = step;
     reading->waited_dies = step + 1 > reading->waited_dies ? step + 1 : reading->waited_dies;
     if (step > work->first_backward && graph_loop_body_around(work->graph, reader_at) == HLO_NONE &&
-        graph_phase(work->graph, kernel_at) == GRAPH_BACKWARD && graph_op(work->graph, kernel_at) == GRAPH_FUSION &&
+        graph_phase(work->graph, kernel_at) == GRAPH_BACKWARD &&
+        (graph_op(work->graph, kernel_at) == GRAPH_FUSION || graph_op(work->graph, kernel_at) == GRAPH_DOT) &&
         (reading->late->is_between[kernel_at] || given_bytes(reading->late, kernel_at) < reading->bytes) &&
         !gives_result(reading->late, kernel_at)) {
         uint32_t ready = ready_step(reading->late, kernel_at);

@@ -52,7 +52,8 @@ static bool set_try(void *context, const uint32_t *chosen, uint32_t count, struc
         struct change_result result;
         set->changes[i] = candidates[chosen[i]].text;
         if (!change_read(str_of(set->changes[i]), &change, &err) ||
-            (change.kind == CHANGE_SEQUENCE && !trial->has_sequence) || !change_apply(&variant, &change, &result, &err))
+            (change.kind == CHANGE_SEQUENCE && !trial->has_sequence) ||
+            !change_apply(&variant, &change, &result, &err) || result.has_no_figure)
             return false;
         set->calls[i] = arena_text(trial->start->arena, str_of(result.call));
         set->kinds |= 1U << change.kind;

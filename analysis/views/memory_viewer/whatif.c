@@ -65,6 +65,7 @@ struct applied {
     const struct whatif_step *first;
     enum change_confidence confidence; /* of the least sure */
     double extra_flops_percent;
+    bool has_figure; /* of some of them it is known what they save */
 };
 
 static struct applied applied_of(const struct answer *answer)
@@ -76,6 +77,7 @@ static struct applied applied_of(const struct answer *answer)
             continue;
         applied.first = applied.count++ == 0 ? step : applied.first;
         applied.extra_flops_percent += step->result.has_extra_flops ? step->result.extra_flops_percent : 0;
+        applied.has_figure = applied.has_figure || !step->result.has_no_figure;
         if (step->result.confidence > applied.confidence)
             applied.confidence = step->result.confidence;
     }
@@ -131,6 +133,9 @@ static const char *sentence_of(const struct tool_request *request, const struct 
     size_text(saved, (uint64_t)(saving < 0 ? -saving : saving));
     if (applied.count == 0)
         return arena_format(request->arena, "Needs %s as it is%s.", before, verdict);
+    if (!applied.has_figure)
+        return arena_format(request->arena, "%s: how much of %s that saves is not known.",
+                            applied.count == 1 ? applied.first->text : "These changes together", before);
     if (applied.extra_flops_percent > 0)
         compute = arena_format(request->arena, ", +%.1f %% compute", applied.extra_flops_percent);
     return arena_format(request->arena, "%s %s %s: %s becomes %s%s (%s%s).",
@@ -319,6 +324,12 @@ static void text_write(const struct tool_request *request, struct answer *answer
         if (step->refusal != NULL) {
             buf_format(out, "  %s does not apply\n", step->text);
             fit_write_line(out, step->refusal);
+            continue;
+        }
+        if (step->result.has_no_figure) {
+            buf_format(out, "  %s\n", step->text);
+            fit_write_line(out, step->result.call);
+            fit_write_line(out, step->result.reason);
             continue;
         }
         buf_format(out, "  %s %s %s → %s (%s", step->text, saving < 0 ? "costs" : "saves",

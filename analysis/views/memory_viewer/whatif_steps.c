@@ -102,6 +102,8 @@ void whatif_steps_write(struct json *json, const struct whatif_step *step, int64
     if (step->refusal != NULL)
         json_key_text(json, "refusal", step->refusal);
     json_key_int(json, "saving_bytes", step->saving_bytes);
+    if (step->result.has_no_figure)
+        json_key_bool(json, "has_no_figure", true);
     json_key_int(json, "total_bytes", step->sums.total_bytes);
     json_key_int(json, "peak_bytes", step->sums.peak_bytes);
     whatif_steps_write_fits(json, "fits", room_bytes, step->sums.total_bytes);
