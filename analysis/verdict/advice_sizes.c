@@ -12,7 +12,7 @@
 static const char *const shares[] = {"0.5", "0.25"};
 enum { SHARE_COUNT = sizeof(shares) / sizeof(shares[0]) };
 
-/* " (16 → 8)", or ""; `what` becomes "microbatch" where that is what changes. */
+/* " (16 → 8)", or ""; `what` becomes "microbatch" or "sequence" where that is what changes. */
 static const char *sizes_of(struct advice *advice, const char *text, const char **what)
 {
     struct microbatch before, after;
@@ -34,6 +34,8 @@ static const char *sizes_of(struct advice *advice, const char *text, const char 
         int64_t parts = argument == NULL ? 1
                                          : hlo_sharding_parts(&variant.plan->hlo, argument->instruction_at,
                                                               argument->number, targets[0].dimension);
+        if (change_has_token_behind(&variant, targets[0].at)) /* one text, without a batch */
+            *what = "sequence";
         int64_t before_all, after_all; /* of all devices, as in the user's code */
         if (!__builtin_mul_overflow(targets[0].size_before, parts, &before_all) &&
             !__builtin_mul_overflow(targets[0].size_after, parts, &after_all))

@@ -275,8 +275,7 @@ static bool target_named(const struct variant *variant, const struct change *cha
 /* At most 1e15. */
 static bool is_whole(double size) { return size == (double)(int64_t)size; }
 
-/* Is it a sequence and the token behind it? Then all of it but one is a part, of a size that halves more often. */
-static bool has_token_behind(const struct variant *variant, uint32_t dimension)
+bool change_has_token_behind(const struct variant *variant, uint32_t dimension)
 {
     const struct dimensions *dimensions = &variant->dimensions;
     uint32_t wanted = dimensions_class(dimensions, dimension);
@@ -311,7 +310,7 @@ bool change_targets(const struct variant *variant, const struct change *change, 
     for (uint32_t i = 0; i < *count; i++) {
         int64_t size = variant->sizes[(*targets)[i].at];
         double wanted = (double)size * change->factor, with_next = (double)(size - 1) * change->factor + 1;
-        bool has_next = change->kind == CHANGE_SEQUENCE && has_token_behind(variant, (*targets)[i].at);
+        bool has_next = change->kind == CHANGE_SEQUENCE && change_has_token_behind(variant, (*targets)[i].at);
         if (wanted <= 1e15 && (!is_whole(wanted) || (has_next && is_whole(with_next))))
             wanted = with_next;
         if (wanted < 1 || wanted > 1e15 || !is_whole(wanted))

@@ -7,6 +7,24 @@
 /* Shorter ones are rows of labels, or sides of something. */
 enum { SEQUENCE_LEAST = 32 };
 
+/* Does an array have a class of dimensions twice? */
+static bool has_twice(const struct dimensions *dimensions, uint32_t at, uint32_t class)
+{
+    uint32_t count = 0, dimension;
+    for (uint32_t nth = 0; (dimension = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)
+        count += dimensions_class(dimensions, dimension) == class;
+    return count > 1;
+}
+
+/* Of pairs of all things with all others a product makes a further array of pairs: those are no scores. */
+static bool is_of_pairs(const struct variant *variant, uint32_t dot_at, uint32_t class)
+{
+    const struct graph *graph = variant->plan->graph;
+    uint32_t left = graph_operand(graph, dot_at, 0), right = graph_operand(graph, dot_at, 1);
+    return (left != HLO_NONE && has_twice(&variant->dimensions, left, class)) ||
+           (right != HLO_NONE && has_twice(&variant->dimensions, right, class));
+}
+
 /* By class of dimensions: does a product have it twice, as attention scores have? */
 static const bool *squared_find(const struct variant *variant)
 {
@@ -21,7 +39,8 @@ static const bool *squared_find(const struct variant *variant)
             continue;
         for (uint32_t nth = 0; (one = dimensions_of(dimensions, at, nth)) != HLO_NONE; nth++)
             for (uint32_t k = nth + 1; (other = dimensions_of(dimensions, at, k)) != HLO_NONE; k++)
-                if (dimensions_class(dimensions, one) == dimensions_class(dimensions, other))
+                if (dimensions_class(dimensions, one) == dimensions_class(dimensions, other) &&
+                    !is_of_pairs(variant, at, dimensions_class(dimensions, one)))
                     is_squared[dimensions_class(dimensions, one)] = true;
     }
     return is_squared;

@@ -102,6 +102,26 @@ START_TEST(a_sequence_has_a_sign)
 }
 END_TEST
 
+/* Attention multiplies what has the length once. What has it twice already is of pairs: bodies, points. */
+START_TEST(pairs_are_no_sequence)
+{
+    static const char attention[] =
+        "scheduled main { x = f32[4,64,8] parameter(0) \"batch['x']\" !arg w = f32[8,8] parameter(1) \"params['w']\" "
+        "!arg y = f32[4,64,64] dot(x, x) lhs_batch={0} rhs_batch={0} lhs={2} rhs={2} \"jit(f)/dot_general\" !temp "
+        "ROOT z = f32[4,64] reduce(y) dimensions={2} \"jit(f)/reduce\" !out }";
+    static const char pairs[] =
+        "scheduled main { x = f32[4,64,8] parameter(0) \"batch['x']\" !arg w = f32[8,8] parameter(1) \"params['w']\" "
+        "!arg a = f32[4,64,64,8] broadcast(x) dimensions={0,1,3} \"jit(f)/op\" b = f32[4,64,64,8] broadcast(x) "
+        "dimensions={0,2,3} \"jit(f)/op\" d = f32[4,64,64,8] subtract(a, b) \"jit(f)/sub\" !temp "
+        "y = f32[4,64,64,8] dot(d, w) lhs={3} rhs={0} \"jit(f)/dot_general\" !temp "
+        "ROOT z = f32[4,64,8] reduce(y) dimensions={2} \"jit(f)/reduce\" !out }";
+    open_program(attention);
+    ck_assert(sequence_sign_is_there(&start));
+    open_program(pairs);
+    ck_assert(!sequence_sign_is_there(&start));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("batch");
@@ -112,6 +132,7 @@ int main(void)
     tcase_add_test(tests, weights_that_mix_tokens_are_no_sequence);
     tcase_add_test(tests, one_picture_is_no_batch);
     tcase_add_test(tests, a_sequence_has_a_sign);
+    tcase_add_test(tests, pairs_are_no_sequence);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
