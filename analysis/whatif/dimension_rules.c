@@ -433,7 +433,7 @@ static void dimension_rules_gathered(struct looked_at *look)
 
 /* What a kernel does is not known: dimensions of equal place and size are taken for one. Pieces that the compiler joins
  * without moving them add up along one dimension. */
-static void dimension_rules_unknown(struct looked_at *look)
+void dimension_rules_unknown(struct looked_at *look)
 {
     if (graph_op(look->graph, look->at) == GRAPH_SAME && look->operand_count > 1) {
         uint32_t out = dimension_rules_leaf(look, look->at), in = dimension_rules_operand(look, 0);

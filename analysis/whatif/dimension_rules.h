@@ -63,6 +63,9 @@ void dimension_rules_while(struct looked_at *look);
 /* A loop goes through the dimension, one at a time: as often as through all others that it does that with. What the
  * person's function reads by an index of its own says how long the loop is only where nothing else does. */
 void dimension_rules_scanned(struct looked_at *look, uint32_t whole, bool is_read);
+/* Of what no rule is for: dimensions of equal place and size are one. */
+void dimension_rules_unknown(struct looked_at *look);
+void dimension_rules_custom_call(struct looked_at *look);
 void dimension_rules_conditional(struct looked_at *look);
 void dimension_rules_async_start(struct looked_at *look);
 void dimension_rules_async_done(struct looked_at *look);

@@ -89,6 +89,39 @@ void dimension_rules_copy_done(struct looked_at *look)
         dimension_rules_join_ranges(look, leaf, 1, dimension_rules_leaf(look, look->at), 1);
 }
 
+static bool are_as_large(const struct leaves *leaves, uint32_t left, uint32_t right)
+{
+    const struct leaf *a = &leaves->items[left], *b = &leaves->items[right];
+    for (uint32_t i = 0; i < a->rank && a->rank == b->rank; i++)
+        if (leaves->sizes[a->first + i] != leaves->sizes[b->first + i])
+            return false;
+    return a->rank == b->rank;
+}
+
+/* TPUs fetch a large array in slices, and a custom call says that these are the array again. */
+static bool is_fetched_in_slices(struct looked_at *look)
+{
+    uint32_t at = look->operand_count > 1 && graph_op(look->graph, look->at) == GRAPH_SAME ? look->operands[0]
+                                                                                           : HLO_NONE,
+             out = dimension_rules_leaf(look, look->at);
+    if (at != HLO_NONE && graph_op(look->graph, at) == GRAPH_DONE)
+        at = graph_operand(look->graph, at, 0);
+    if (at == HLO_NONE ||
+        (graph_op(look->graph, at) != GRAPH_COPY_START && graph_op(look->graph, at) != GRAPH_ASYNC_START))
+        return false;
+    uint32_t whole = dimension_rules_leaf(look, graph_operand(look->graph, at, 0));
+    if (whole == HLO_NONE || out == HLO_NONE || !are_as_large(look->leaves, whole, out))
+        return false;
+    dimension_rules_join_ranges(look, whole, 1, out, 1);
+    return true;
+}
+
+void dimension_rules_custom_call(struct looked_at *look)
+{
+    if (!is_fetched_in_slices(look))
+        dimension_rules_unknown(look);
+}
+
 void dimension_rules_tuple(struct looked_at *look)
 {
     uint32_t count;

@@ -348,6 +348,15 @@ START_TEST(memory_as_it_is)
     check("main { a = f32[8,16] parameter(0) b = f32[8,16] parameter(1) ROOT j = f32[16,16] custom-call(a, b) "
           "target=ConcatBitcast }",
           "a:0=4 b:0=4", "j[8,16]");
+    /* one array that is fetched in slices */
+    check("one { p = f32[20,8] parameter(0) ROOT r = f32[7,8] slice(p) } two { p2 = f32[20,8] parameter(0) ROOT r2 = "
+          "f32[7,8] slice(p2) } three { p3 = f32[20,8] parameter(0) ROOT r3 = f32[6,8] slice(p3) } "
+          "main { x = f32[20,8] parameter(0) "
+          "s = ((f32[20,8]), f32[7,8], s32[]) async-start(x) calls=one d = f32[7,8] async-done(s) "
+          "s2 = ((f32[20,8]), f32[7,8], s32[]) async-start(x) calls=two d2 = f32[7,8] async-done(s2) "
+          "s3 = ((f32[20,8]), f32[6,8], s32[]) async-start(x) calls=three d3 = f32[6,8] async-done(s3) "
+          "ROOT j = f32[20,8] custom-call(d, d2, d3) target=ConcatBitcast }",
+          "x:0=10", "j[10,8]");
 }
 END_TEST
 
