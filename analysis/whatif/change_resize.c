@@ -206,6 +206,15 @@ static bool is_batch(const struct variant *variant, const struct resize_signs *s
                                                      (signs->data_count > 1 && signs->has_products)));
 }
 
+/* Are two dimensions as long? Of sequences a token behind one of them does not count: a source, and a target that is
+ * said on. */
+static bool are_as_long(const struct variant *variant, uint32_t left, uint32_t right, bool is_of_sequence)
+{
+    int64_t a = variant->sizes[left], b = variant->sizes[right];
+    return a == b || (is_of_sequence &&
+                      a - change_has_token_behind(variant, left) == b - change_has_token_behind(variant, right));
+}
+
 /* The batch, or the sequence, of the arguments that are data; of a class that no state has, if there are such. One
  * size: arguments of another are other dimensions. */
 static uint32_t targets_find(const struct variant *variant, bool is_of_sequence, struct change_target *targets)
@@ -223,7 +232,7 @@ static uint32_t targets_find(const struct variant *variant, bool is_of_sequence,
             if (dimension == HLO_NONE || (rank % 2 == 0 && signs->is_in_state[class]) ||
                 (is_of_sequence &&
                  !is_sequence(variant, argument, class, signs->is_in_state[class], signs->is_mixed[class])) ||
-                (count > 0 && variant->sizes[targets[0].at] != variant->sizes[dimension]))
+                (count > 0 && !are_as_long(variant, targets[0].at, dimension, is_of_sequence)))
                 continue;
             uint32_t first = dimensions_of(&variant->dimensions, argument->instruction_at, 0);
             if (is_batch(variant, signs, dimensions_class(&variant->dimensions, first)))

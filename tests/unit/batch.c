@@ -122,6 +122,23 @@ START_TEST(pairs_are_no_sequence)
 }
 END_TEST
 
+/* A source, and a target with the token behind it, are shortened together. */
+START_TEST(a_target_is_as_long_as_its_source)
+{
+    open_program(
+        "scheduled main { source = s32[4,64] parameter(0) \"batch['source']\" !arg target = s32[4,65] parameter(1) "
+        "\"batch['target']\" !arg w = f32[8,8] parameter(2) \"params['w']\" !arg "
+        "a = f32[4,64,512] broadcast(source) dimensions={0,1} \"jit(f)/op\" !temp "
+        "t = s32[4,64] slice(target) \"jit(f)/slice\" "
+        "b = f32[4,64,512] broadcast(t) dimensions={0,1} \"jit(f)/op\" !temp "
+        "c = f32[4,64] reduce(a) dimensions={2} \"jit(f)/reduce\" !out "
+        "d = f32[4,64] reduce(b) dimensions={2} \"jit(f)/reduce\" !out "
+        "ROOT r = (f32[4,64], f32[4,64]) tuple(c, d) }");
+    ck_assert_int_ge(saves("sequence=0.5"), 2 * 4 * 32 * 512 * 4);
+    ck_assert_ptr_nonnull(strstr(result.call, "batch['target'][:, :33]"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("batch");
@@ -133,6 +150,7 @@ int main(void)
     tcase_add_test(tests, one_picture_is_no_batch);
     tcase_add_test(tests, a_sequence_has_a_sign);
     tcase_add_test(tests, pairs_are_no_sequence);
+    tcase_add_test(tests, a_target_is_as_long_as_its_source);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

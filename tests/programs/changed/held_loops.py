@@ -19,7 +19,7 @@ ROLES = [(".", "other")]
          {"remat": ("checkpoint=*", {"is_remat": True}), "half-batch": ("batch=0.5", {"rows": 32}),
           "half-seq": ("sequence=0.5", {"length": 64}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16}),
           "donated": ("donate=all", {"donate": (0, 1)})}, rows=64)
-@changed("held-looking-full", "the same, at the limit",
+@changed("held-looking-full", "the same, more rows",
          {"remat": ("checkpoint=*", {"is_remat": True}), "half-batch": ("batch=0.5", {"rows": 128})}, rows=256)
 def looking(rows=64, length=128, width=512, vocabulary=16000, is_remat=False):
     def cell(w, carry, x):
@@ -62,7 +62,7 @@ def looking(rows=64, length=128, width=512, vocabulary=16000, is_remat=False):
 
 # Experts in a scan over layers: each takes as many tokens as it has room for.
 
-@changed("held-switch", "one expert of eight for each token, layers in a scan, Lion by tree.map, above the limit",
+@changed("held-switch", "one expert of eight for each token, layers in a scan, Lion by tree.map, near the limit",
          {"remat": ("checkpoint=*", {"is_remat": True}), "half-batch": ("batch=0.5", {"rows": 8}),
           "half-seq": ("sequence=0.5", {"length": 512}), "bf16": ("cast=*:bf16", {"casts": ALL_BF16})})
 def switch(rows=16, length=1024, width=512, depth=6, experts=8, is_remat=False):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loops of many kinds, about half of them at the limit of a v5e or above it: cells over time with a large carry,
+"""Loops of many kinds, more than half of them at the limit of a v5e or above it: cells over time with a large carry,
 encoder and decoder, simulations, a world model, graphs, attention by chunks; beside them two models that learn from
 each other. Rules were mended by these; those of held_loops.py are held out."""
 import jax
