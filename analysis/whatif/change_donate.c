@@ -81,22 +81,48 @@ static int lodger_order(const void *left, const void *right)
     return ORDER(a->start, b->start) ?: ORDER(a->end, b->end);
 }
 
-/* The position at which the result itself begins to be there, HLO_NONE: not known; `is_loop`: a loop makes it. */
-static uint32_t result_start(const struct variant *variant, const struct hlo_ranges *ranges,
-                             const struct hlo_allocation *allocation, bool *is_loop)
+/* Is a value handed on in its place: written into, copied, or taken through a loop? */
+static bool is_handed_on(const struct graph *graph, uint32_t at)
 {
-    const struct hlo *hlo = &variant->plan->hlo;
-    uint32_t start = HLO_NONE;
+    enum graph_op op = graph_op(graph, at);
+    uint32_t called = op == GRAPH_FUSION ? graph_called(graph, at, 0) : HLO_NONE,
+             root = called == HLO_NONE ? HLO_NONE : graph->root_of[called];
+    return op == GRAPH_WHILE || op == GRAPH_CONDITIONAL || op == GRAPH_CALL || op == GRAPH_COPY || op == GRAPH_UPDATE ||
+           (root != HLO_NONE && (graph_op(graph, root) == GRAPH_UPDATE || graph_op(graph, root) == GRAPH_COPY));
+}
+
+/* What has this value's place up to its start, or HLO_NONE; without an end: the result, which is there last. */
+static uint32_t value_before(const struct hlo *hlo, const struct hlo_ranges *ranges,
+                             const struct hlo_allocation *allocation, const struct hlo_range *of)
+{
+    uint32_t last = HLO_NONE;
     for (uint32_t i = 0; i < allocation->assigned_count; i++) {
         uint32_t buffer_at = hlo->assigned[allocation->assigned_first + i].buffer_at;
         const struct hlo_range *range = buffer_at == HLO_NONE ? NULL : &ranges->of_buffer[buffer_at];
-        if (range == NULL || range->start == HLO_NONE || (start != HLO_NONE && range->start < start))
-            continue;
-        uint32_t at = hlo->buffers[buffer_at].instruction_at;
-        *is_loop = at != HLO_NONE && str_equal(hlo_instruction_opcode(hlo, at), STR("while"));
-        start = range->start;
+        if (range != NULL && range->start != HLO_NONE &&
+            (of == NULL || (range->start < of->start && range->end == of->start)) &&
+            (last == HLO_NONE || range->start > ranges->of_buffer[last].start))
+            last = buffer_at;
     }
-    return start;
+    return last;
+}
+
+/* The position from which on the result is in its memory: first what is written into in its place. */
+enum { HANDED_ON_MAX = 256 };
+static uint32_t result_start(const struct variant *variant, const struct hlo_ranges *ranges,
+                             const struct hlo_allocation *allocation)
+{
+    const struct hlo *hlo = &variant->plan->hlo;
+    uint32_t at = value_before(hlo, ranges, allocation, NULL), before = at;
+    for (unsigned i = 0; i < HANDED_ON_MAX && before != HLO_NONE; i++) {
+        at = before;
+        uint32_t instruction_at = hlo->buffers[at].instruction_at;
+        arena_work(variant->arena, allocation->assigned_count);
+        before = instruction_at == HLO_NONE || !is_handed_on(variant->plan->graph, instruction_at)
+                     ? HLO_NONE
+                     : value_before(hlo, ranges, allocation, &ranges->of_buffer[at]);
+    }
+    return at == HLO_NONE ? HLO_NONE : ranges->of_buffer[at].start;
 }
 
 /* Values that XLA for GPUs packs into the memory of a result until it is made, as gradients; in order, apart. */
@@ -105,14 +131,13 @@ static struct lodger *lodgers_find(const struct variant *variant, const struct h
 {
     const struct hlo *hlo = &variant->plan->hlo;
     const struct hlo_allocation *allocation = &hlo->allocations[variant->space->rows[row->plan_row].allocation_at];
-    bool is_loop = false;
-    uint32_t start = result_start(variant, ranges, allocation, &is_loop), found = 0;
+    uint32_t start = result_start(variant, ranges, allocation), found = 0;
     struct lodger *lodgers = arena_array(variant->arena, struct lodger, (size_t)allocation->assigned_count + 1);
     for (uint32_t i = 0; i < allocation->assigned_count && start != HLO_NONE; i++) {
         const struct hlo_assigned *assigned = &hlo->assigned[allocation->assigned_first + i];
         const struct hlo_range *range =
             assigned->buffer_at == HLO_NONE ? NULL : &ranges->of_buffer[assigned->buffer_at];
-        if (range != NULL && range->start < start && assigned->size_bytes > 0 && !(is_loop && range->end == start))
+        if (range != NULL && range->start < start && assigned->size_bytes > 0)
             lodgers[found++] = (struct lodger){range->start, range->end, assigned->size_bytes};
     }
     qsort(lodgers, found, sizeof(*lodgers), lodger_order);

@@ -9,6 +9,8 @@ it is compiled. A line for each change says what was predicted and what the comp
 diff does not apply, or if what it makes does not compile or does not save half of what was said. What is there is not
 compiled again.
 
+  --gpu           for an H100, with JAX's CUDA plug-in and without a GPU
+  --target FILE   for the GPU that this *.gpu_target_config.pbtxt describes
   --sources DIR   folder of the programs (tests/programs/patched)
   --binary FILE   memviewd (build/release/memviewd)
 """
@@ -21,17 +23,17 @@ import subprocess
 import sys
 
 from make import HERE, ROOT, NotMade, compile_apart, is_whole
-from make_pairs import total_bytes
+from make_pairs import H100, total_bytes
 
 PATCHED = os.path.join(HERE, "patched")
 
 
-def compile_sources(binary, sources, out):
+def compile_sources(binary, sources, out, target):
     """bytes that the program takes, by the compiler's buffer assignment"""
     if not is_whole(out):
         shutil.rmtree(out, ignore_errors=True)
         os.makedirs(out)
-        compile_apart([os.path.join(HERE, "compile_patched.py"), sources, out], out)
+        compile_apart([os.path.join(HERE, "compile_patched.py"), sources, out, *([target] if target else [])], out)
     return total_bytes(binary, os.path.join(out, "dump"))
 
 
@@ -50,10 +52,10 @@ def applied(diff, sources, into):
     return not different and not failed and len(same) == len(files)
 
 
-def judge(binary, folder, name, out):
+def judge(binary, folder, name, out, target):
     """(patches, those that hold)"""
     sources, dump = os.path.join(folder, name), os.path.join(out, name, "before")
-    before = compile_sources(binary, sources, dump)
+    before = compile_sources(binary, sources, dump, target)
     command = [binary, "explain", os.path.join(dump, "dump"), "--source-root", sources]
     (answer,) = json.loads(subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=True).stdout)
     count = good = 0
@@ -61,7 +63,7 @@ def judge(binary, folder, name, out):
         if "patch" not in advice:
             continue
         count += 1
-        said, what = advice["lands_at_bytes"], f"{name} {advice['change']}"
+        said, what = advice.get("lands_at_bytes"), f"{name} {advice['change']}"
         if "diff" not in advice["patch"]:
             print(f"{what}: not written, because {advice['patch']['reason']}", flush=True)
             continue
@@ -72,15 +74,16 @@ def judge(binary, folder, name, out):
             print(f"{what}: DOES NOT APPLY", flush=True)
             continue
         try:
-            after = compile_sources(binary, os.path.join(into, "sources"), os.path.join(into, "after"))
+            after = compile_sources(binary, os.path.join(into, "sources"), os.path.join(into, "after"), target)
         except NotMade as error:
             print(f"{what}: DOES NOT COMPILE: {error}", flush=True)
             continue
-        holds = before - after >= (before - said) / 2
+        holds = before - after >= (before - said) / 2 if said is not None else after <= before
         good += holds
-        print(f"{what}: {before / 2**20:.1f} MiB, said {said / 2**20:.1f} ({advice['confidence']}), compiled "
-              f"{after / 2**20:.1f}, "
-              f"{100 * (said - after) / after:+.1f} %{'' if holds else ', SAVES LESS THAN HALF'}", flush=True)
+        told = "no figure" if said is None else f"{said / 2**20:.1f} ({advice['confidence']})"
+        apart = "" if said is None else f", {100 * (said - after) / after:+.1f} %"
+        print(f"{what}: {before / 2**20:.1f} MiB, said {told}, compiled {after / 2**20:.1f}{apart}"
+              f"{'' if holds else ', SAVES LESS THAN HALF'}", flush=True)
     return count, good
 
 
@@ -89,10 +92,13 @@ def main():
     parser.add_argument("out")
     parser.add_argument("names", nargs="*")
     parser.add_argument("--patches", action="store_true", required=True)
+    parser.add_argument("--gpu", action="store_true")
+    parser.add_argument("--target", default=H100)
     parser.add_argument("--sources", default=PATCHED)
     parser.add_argument("--binary", default=os.path.join(ROOT, "build", "release", "memviewd"))
     options = parser.parse_intermixed_args()
-    counts = [judge(options.binary, os.path.abspath(options.sources), name, os.path.abspath(options.out))
+    counts = [judge(options.binary, os.path.abspath(options.sources), name, os.path.abspath(options.out),
+                    options.target if options.gpu else None)
               for name in options.names or sorted(os.listdir(options.sources))]
     count, good = (sum(each) for each in zip(*counts, strict=True))
     print(f"{good} of {count} advised changes were written, apply and land as said")
