@@ -5,6 +5,7 @@
 #include "plan/category.h"
 #include "plan/value.h"
 #include "whatif/alike.h"
+#include "whatif/cast_kept.h"
 #include "whatif/donors.h"
 #include "whatif/glob.h"
 #include "whatif/softmax.h"
@@ -141,6 +142,8 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
         row->type = (uint8_t)change->type;
         out->row_count++;
     }
+    if (is_all)
+        cast_kept_add(variant, change->type);
     if (out->row_count == 0)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "cast=%.*s: what matches has no wider numbers",
                        (int)change->glob.length, change->glob.data);

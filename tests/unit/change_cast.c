@@ -80,6 +80,29 @@ START_TEST(numbers_made_of_pixels_stay_wide)
 }
 END_TEST
 
+/* A GPU computes the tanh of a GELU twice from float32; of bfloat16 it keeps it, beside the product. */
+START_TEST(a_gpu_keeps_what_is_narrow)
+{
+    static const char *const program =
+        "scheduled forth { q = f32[64,64] parameter(0) t = f32[64,64] tanh(q) \"jit(f)/jvp(M)/tanh\" ROOT r = "
+        "f32[64,64] multiply(t, q) \"jit(f)/jvp(M)/mul\" } back { q2 = f32[64,64] parameter(0) t2 = f32[64,64] "
+        "tanh(q2) \"jit(f)/jvp(M)/tanh\" ROOT r2 = f32[64,64] multiply(t2, q2) \"jit(f)/transpose(jvp(M))/mul\" } "
+        "main { x = f32[64,64] parameter(0) \"x\" !arg w = f32[64,64] parameter(1) \"w\" !arg "
+        "p = f32[64,64] dot(x, w) \"jit(f)/jvp(M)/dot_general\" !temp "
+        "a = f32[64,64] fusion(p) calls=forth \"jit(f)/jvp(M)/mul\" !temp "
+        "b = f32[64,64] dot(a, w) \"jit(f)/jvp(M)/dot_general\" !temp "
+        "c = f32[64,64] fusion(p) calls=back \"jit(f)/transpose(jvp(M))/mul\" !temp "
+        "ROOT y = f32[64,64] add(b, c) \"jit(f)/add\" !out }";
+    for (int is_gpu = 0; is_gpu < 2; is_gpu++) {
+        open_program(program);
+        plan.platform = is_gpu ? SPACE_PLATFORM_GPU : SPACE_PLATFORM_TPU;
+        saves("cast=*:bf16");
+        ck_assert_int_eq(before.live_bytes, 4 * 16384);
+        ck_assert_int_eq(after.live_bytes, (4 + is_gpu) * 8192);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("change_cast");
@@ -90,6 +113,7 @@ int main(void)
     tcase_add_test(tests, a_copy_of_what_is_narrow_stays);
     tcase_add_test(tests, what_is_cast_wide_stays_wide);
     tcase_add_test(tests, numbers_made_of_pixels_stay_wide);
+    tcase_add_test(tests, a_gpu_keeps_what_is_narrow);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
