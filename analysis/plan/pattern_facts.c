@@ -2,10 +2,8 @@
  * pattern_facts.c: see pattern_facts.h. */
 #include "plan/pattern_facts.h"
 
-#include "hlo.fields.h"
 #include "plan/arguments.h"
 #include "read/hlo/hlo_aliases.h"
-#include "wire/wire.h"
 
 bool pattern_facts_has(const struct map *map, uint64_t key) { return map_get(map, key) != MAP_NONE; }
 
@@ -21,14 +19,7 @@ static void pattern_facts_put(struct map *map, uint64_t key) { map_put(map, key,
 /* What a product gives; one of a library gives room to work in besides: (f32[64,1024,1024], s8[33554432]). */
 static bool product_shape(const struct hlo *hlo, uint32_t at, struct shape_array *shape)
 {
-    struct err err = ERR_INIT;
-    if (pattern_facts_shape(hlo, at, shape))
-        return true;
-    struct wire wire = wire_open(hlo_instruction_shape(hlo, at), 0, &err);
-    while (wire_next(&wire))
-        if (wire.number == SHAPE_PROTO_TUPLE_SHAPES)
-            return shape_array_read(wire_text(&wire), shape) && shape->rank > 0;
-    return false;
+    return at != HLO_NONE && shape_array_read_first(hlo_instruction_shape(hlo, at), shape) && shape->rank > 0;
 }
 
 /* GPUs multiply matrices, or a row of them: [batch, heads, queries, keys] is [batch · heads, queries, keys], and logits

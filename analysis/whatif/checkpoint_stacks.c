@@ -348,8 +348,8 @@ static uint32_t base_of(struct checkpoint *work, const struct variant_row *row)
                : value_origin(&work->walk, value_of_buffer(&work->plan->hlo, buffer_at), VALUE_BASE, NULL).at;
 }
 
-/* Between the loops, XLA for GPUs brings a whole stack into the layout that the backward loop reads: with the stack goes
- * its copy. */
+/* Between the loops, XLA for GPUs brings a whole stack into the layout that the backward loop reads: its copy goes with
+ * the stack. */
 static void relaid_drop(struct checkpoint *work, const struct map *dropped)
 {
     struct variant *variant = work->variant;

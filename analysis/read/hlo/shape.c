@@ -428,6 +428,18 @@ bool shape_array_read(struct str shape, struct shape_array *out)
     return true;
 }
 
+bool shape_array_read_first(struct str shape, struct shape_array *out)
+{
+    struct err err = ERR_INIT;
+    struct wire wire = wire_open(shape, 0, &err);
+    if (shape_array_read(shape, out))
+        return true;
+    while (wire_next(&wire))
+        if (wire.number == SHAPE_PROTO_TUPLE_SHAPES)
+            return shape_array_read(wire_text(&wire), out);
+    return false;
+}
+
 uint64_t shape_array_hash(const struct shape_array *array)
 {
     uint64_t hash = hash_number(array->type, array->rank);

@@ -28,6 +28,8 @@ struct shape_array {
 };
 /* False for tuples, tokens, damage and more dimensions than SHAPE_RANK_MAX. */
 bool shape_array_read(struct str shape, struct shape_array *out);
+/* The same of a tuple's first element, if the shape is a tuple. */
+bool shape_array_read_first(struct str shape, struct shape_array *out);
 /* Equal arrays have equal hashes. shape_array_hash_any_order uses only the dimensions, in any order and without
  * ones. */
 uint64_t shape_array_hash(const struct shape_array *array);
