@@ -253,10 +253,13 @@ static enum given argument_given(const struct patch_file *file, const struct pyt
     return is_plain || is_of_root ? GIVEN_UNCLEAR : GIVEN_ARRAYS;
 }
 
-/* If a name is bound to functools.partial, or to another function, the arguments in the brackets may be incomplete. */
-static bool is_call_by_name(const struct patch_layer *layer, uint32_t open)
+/* If a name is bound to functools.partial, or to another function, the arguments in the brackets may be incomplete. A
+ * module is called by its own name: Block(128)(x, train), block(x, train). */
+static bool is_call_by_name(const struct patch_layer *layer, uint32_t open, bool is_method)
 {
     const struct python_source *source = &layer->file->source;
+    if (is_method && python_source_is(source, python_source_def_name(source, layer->def), "__call__"))
+        return true;
     return open > 0 && str_equal(python_source_text(&layer->call_file->source, open - 1),
                                  python_source_text(source, python_source_def_name(source, layer->def)));
 }
@@ -273,7 +276,7 @@ static bool statics_find(const struct patch_files *files, const struct patch_lay
     if (layer->is_of_loop_call)
         call = PYTHON_NONE; /* of a loop: jax gives it what it carries and scans over */
     uint32_t count = open != PYTHON_NONE ? python_source_items(source, open, arena, &parameters) : 0;
-    if (call != PYTHON_NONE && is_call_by_name(layer, call))
+    if (call != PYTHON_NONE && is_call_by_name(layer, call, is_method))
         item_count = python_source_items(&layer->call_file->source, call, arena, &items);
     else
         call = PYTHON_NONE;
@@ -300,7 +303,8 @@ static bool statics_find(const struct patch_files *files, const struct patch_lay
             is = parameter_given(source, layer->def, parameter) ?: is;
         if (is == GIVEN_ARRAYS)
             continue;
-        if (is == GIVEN_UNCLEAR || given == NULL || given->is_named || is_method || !patch_numbers_add(out, at)) {
+        /* Flax counts self */
+        if (is == GIVEN_UNCLEAR || given == NULL || given->is_named || !patch_numbers_add(out, at + is_method)) {
             *why = patch_refuse(files, layer->file, source->statements[layer->def].line,
                                 "%s may take something else than arrays as %s, which a checkpoint would trace; "
                                 "static_argnums is for those",
@@ -374,7 +378,8 @@ struct patch patch_checkpoint(const struct patch_files *files)
         if (wrapped > 0)
             return patch_refuse(files, &files->items[i], wrapped, "%s is given to a checkpoint here", function);
     }
-    if (!statics_find(files, &layer, is_method, &statics, &why))
+    bool is_of_arrays = wrapper == call_library_names(CALL_EQUINOX); /* it leaves alone what is none */
+    if (!is_of_arrays && !statics_find(files, &layer, is_method, &statics, &why))
         return why;
     return decorate(files, &layer, wrapper, &statics);
 }

@@ -126,14 +126,20 @@ static uint32_t defs_count(const struct patch_file *file, struct str name)
 }
 
 /* "train_step = functools.partial(train_step, model)": jax.jit sees other arguments than the function has. */
-static bool is_rebound(const struct patch_file *file, struct str name)
+static bool is_rebound(const struct patch_file *file, struct str name, const struct jitted *jitted)
 {
     const struct python_source *source = &file->source;
-    for (uint32_t at = 0; at < source->token_count; at++)
-        if (source->tokens[at].kind == PYTHON_NAME && source->tokens[at].depth == 0 &&
-            (python_source_is(source, at + 1, "=") || python_source_is(source, at + 1, ":=")) &&
-            str_equal(python_source_text(source, at), name))
+    for (uint32_t at = 0; at < source->token_count; at++) {
+        if (source->tokens[at].kind != PYTHON_NAME || source->tokens[at].depth != 0 ||
+            !(python_source_is(source, at + 1, "=") || python_source_is(source, at + 1, ":=")) ||
+            !str_equal(python_source_text(source, at), name))
+            continue;
+        if (jitted->is_bound && (at == 0 || !python_source_is(source, at - 1, ".")))
+            continue;                                              /* another one than self.train_step */
+        uint32_t last = python_source_dotted_last(source, at + 2); /* train_step = jax.jit(train_step) */
+        if (file != jitted->file || last == PYTHON_NONE || last + 1 != jitted->open)
             return true;
+    }
     return false;
 }
 
@@ -150,7 +156,7 @@ static bool jitted_find(const struct patch_files *files, const struct patch_file
     if (why->reason != NULL)
         return false;
     uint32_t count = calls_find(files, name, out);
-    if (count == 1 && (is_rebound(file, name) || is_rebound(out->file, name))) {
+    if (count == 1 && (is_rebound(file, name, out) || is_rebound(out->file, name, out))) {
         *why = patch_refuse(files, file, line, "%s is given to something else, too", printable);
         return false;
     }

@@ -134,10 +134,16 @@ START_TEST(calls_get_the_keyword)
              "\n+    step, donate_argnums=(0,),  # one\n");
     has_line(donated("import jax\n" BODY "run = jax.jit(step, donate_argnums=1).lower()", 3, true),
              "\n+run = jax.jit(step, donate_argnums=(0, 1, 2)).lower()\n\\ No newline");
+    has_line(donated("import jax\n" BODY "step = jax.jit(step)\n", 3, false),
+             "\n+step = jax.jit(step, donate_argnums=(0,))\n");
     has_line(donated("import jax\nclass T:\n    def step(self, params, *rest):\n        return params\n"
                      "    def run(self):\n        self.f = jax.jit(self.step)\n",
                      4, true),
              "\n+        self.f = jax.jit(self.step, donate_argnums=(0, 2))\n");
+    has_line(donated("import jax\nclass T:\n    def step(self, params, *rest):\n        return params\n"
+                     "    def run(self):\n        self.f = jax.jit(self.step)\nstep = T().f\n",
+                     4, false),
+             "\n+        self.f = jax.jit(self.step, donate_argnums=(0,))\n");
 }
 END_TEST
 
@@ -164,6 +170,7 @@ START_TEST(what_is_not_certain_is_not_written)
     is_refused(donated("import jax\n" BODY, 3, false), "no jax.jit(step)");
     is_refused(donated("import jax\n" BODY "a = jax.jit(step)\nb = jax.jit(step)\n", 3, false), "2 places");
     is_refused(donated("import jax\n" BODY "a = jax.jit(step, **how)\n", 3, false), "spreads");
+    is_refused(donated("import jax\n" BODY "step = jax.jit(step)\nstep = p(step)\n", 3, false), "something else");
     is_refused(donated("import jax\n" BODY "a = jax.jit(step, donate_argnums=N)\n", 3, false), "no plain list");
     is_refused(donated("import jax\n" BODY "a = jax.jit(step, donate_argnums=(-1,))\n", 3, false), "no plain list");
     is_refused(donated("import jax\n" BODY "a = jax.jit(step, donate_argnums=(0,))\n", 3, false), "already");
