@@ -90,6 +90,14 @@ static bool *updates_find(const struct variant *variant, const bool *flags)
     return is_update;
 }
 
+/* XLA for GPUs casts logits inside of the kernels that reduce them, and stores their gradient before it is cast back. */
+static bool is_gradient_of_logits(const struct variant *variant, const struct variant_row *row)
+{
+    return variant->plan->platform == SPACE_PLATFORM_GPU && row->plan_row != PLAN_NONE && !row->is_indefinite &&
+           (variant->space->rows[row->plan_row].patterns & 1U << PATTERN_LOGITS) != 0 &&
+           row->instruction_at != HLO_NONE && graph_phase(variant->plan->graph, row->instruction_at) == GRAPH_BACKWARD;
+}
+
 /* An optimizer's state is for keeping: its update is computed as before, and rounded where it is stored. */
 bool change_cast(struct variant *variant, const struct change *change, struct change_result *out, struct err *err)
 {
@@ -133,9 +141,9 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
         if (!shape_type_is_float(row->type) || shape_type_bytes(row->type) <= wanted)
             continue;
         enum softmax_part part = is_all ? softmax_part_of(&softmax, row) : SOFTMAX_NO;
-        if (part == SOFTMAX_WIDE)
+        if (part == SOFTMAX_WIDE || (is_all && is_gradient_of_logits(variant, row)))
             continue;
-        if (part == SOFTMAX_LOGITS)
+        if (part == SOFTMAX_LOGITS && variant->plan->platform != SPACE_PLATFORM_GPU)
             widened_add(variant, i, softmax.first_backward);
         row = &variant->rows[i];
         is_exact = is_exact && (row->is_argument || is_updated);

@@ -17,6 +17,7 @@ import glob
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,30 @@ def check_changes(binary, truth):
         lands = found["modules"][0]["total_bytes_after"]
         is_near = abs(lands - compiled) <= 0.05 * compiled
         lines += [] if is_near else [f"{change} lands at {lands}, compiled {compiled}"]
+    return lines
+
+
+def check_pairs(binary, _):
+    """what changes of programs save, against the changed programs, compiled for an H100 (gpu_pairs.json; the programs
+    are those of tests/programs/changed/gpu.py)"""
+    with open(os.path.join(ROOT, "tests", "golden", "gpu_pairs.json"), encoding="utf-8") as opened:
+        pairs = json.load(opened)
+    errors, lines = [], []
+    for name, pair in pairs.items():
+        before, real = pair["total_bytes_before"], pair["total_bytes_before"] - pair["total_bytes_after"]
+        changes = [part for change in pair["change"] for part in ("--change", change)]
+        folder = os.path.join(ROOT, "tests", "fixtures", "gpu-pairs", pair["base"])
+        (module,) = run(binary, "whatif", "--json", folder, *changes)["modules"]
+        lines += same(module["total_bytes_before"], before, f"{name}: before")
+        said = before - module["total_bytes_after"]
+        errors.append(abs(said - real) / max(abs(real), before / 100))
+        if said * real < 0 and abs(real) > before / 100:
+            lines.append(f"{name}: {said} is saved, and {real}")
+        if errors[-1] > 0.01 and all(change["confidence"] == "exact" for change in module["changes"]):
+            lines.append(f"{name}: {said} is called exact, and it is {real}")
+    within = sum(error <= 0.2 for error in errors)
+    if statistics.median(errors) > 0.04 or within < 0.9 * len(errors):
+        lines.append(f"median {100 * statistics.median(errors):.1f} %, {within} of {len(errors)} within 20 %")
     return lines
 
 
@@ -279,6 +304,7 @@ def main():
     checks = [
         ("plan", check_plan),
         ("changes", check_changes),
+        ("pairs", check_pairs),
         ("allocator", check_allocator),
         ("both", check_both),
         ("compile", check_compile),
