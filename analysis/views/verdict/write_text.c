@@ -191,6 +191,9 @@ static void advice_write(struct buf *out, const struct verdict *verdict)
     if (verdict->is_advice_idle) {
         buf_format(out, "  %u possible saving%s; --json lists %s\n", verdict->advice_count,
                    verdict->advice_count == 1 ? "" : "s", verdict->advice_count == 1 ? "it" : "them");
+        for (uint32_t i = 0; i < verdict->advice_count; i++) /* what the compiler was asked about */
+            if (verdict->advice[i].compiled != NULL)
+                one_advice(out, &verdict->advice[i]);
         return;
     }
     for (uint32_t i = 0; i < verdict->advice_count && i < ADVICE_MAX; i++)
