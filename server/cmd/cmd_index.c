@@ -412,6 +412,7 @@ static bool index_paths(const struct options *options, struct rows_wanted *wante
         index_add(index, options->paths.items[at]);
     bool is_good = !writer || facts_take(index, writer, wanted->labels, options->older_than);
     if (is_good) {
+        index_keep_texts(index);
         index_scan_once_with_texts(index, false);
         struct snapshot *snapshot = index_hold(index);
         wanted->snapshot = snapshot;

@@ -40,7 +40,7 @@ static bool failure_find(const struct snapshot_session *session, struct log_text
         const struct snapshot_text *text = &session->texts[at];
         struct err err = ERR_INIT;
         *failure = text->failure;
-        bool is_read = text->is_read || log_texts_read(&text->file->place, &is_stopping, failure, &err);
+        bool is_read = text->is_read || log_texts_read(&text->file->place, &is_stopping, NULL, failure, &err);
         if (is_read && failure->failure_count > 0)
             return true;
     }

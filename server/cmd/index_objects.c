@@ -87,6 +87,7 @@ static bool object_read(struct index_objects *objects, const char *address, cons
     struct rows_counts counts;
     struct index *index = index_new();
     index_add(index, address);
+    index_keep_texts(index);
     index_scan_once_with_texts(index, false);
     struct snapshot *snapshot = index_hold(index);
     const struct snapshot_root *root = &snapshot->roots[0];

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const uint64_t TEXTS_KEPT_BYTES = 64 << 20; /* of what was found: a failure takes some kilobytes */
 enum {
     INTERVAL_MS = 1000,
     NUDGED_MS = 100,
@@ -45,7 +46,8 @@ struct index {
     int64_t nudged_due_at_ms, told_due_at_ms; /* the same after a nudge, and after a report of the watches */
     struct log_texts *log_texts;              /* NULL without a scanner */
     struct sessions_texts texts;              /* without a scanner */
-    struct watch *watch;                      /* NULL without a scanner, and where there is none */
+    struct log_texts_kept kept_texts;
+    struct watch *watch; /* NULL without a scanner, and where there is none */
 };
 
 struct index *index_new(void)
@@ -328,6 +330,12 @@ void index_scan_once(struct index *index)
     refresh(index);
 }
 
+void index_keep_texts(struct index *index)
+{
+    index->kept_texts.left_bytes = TEXTS_KEPT_BYTES;
+    index->texts.kept = &index->kept_texts;
+}
+
 void index_scan_once_with_texts(struct index *index, bool are_beside)
 {
     static const atomic_bool never = false;
@@ -349,6 +357,7 @@ void index_free(struct index *index)
     if (index->watch)
         watch_stop(index->watch);
     index_release(index, index->newest);
+    log_texts_kept_free(&index->kept_texts);
     for (size_t at = 0; at < index->root_count; at++)
         tree_free(index->roots[at].tree);
     watch_free(index->watch);

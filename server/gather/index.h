@@ -31,6 +31,9 @@ void index_add_demo(struct index *index);
 const char *index_root(const struct index *index, size_t at);
 /* Facts that an earlier scan read: index_scan_once_with_texts uses them and adds to them. Borrowed; call it before. */
 void index_set_facts(struct index *index, const struct facts *facts);
+/* index_scan_once_with_texts then keeps what it found in texts with failures, as long as that takes little memory, for
+ * who asks next (struct log_text_failure), until index_free. Call it before. */
+void index_keep_texts(struct index *index);
 
 /* Starts the scanner. False when no thread could be made. */
 bool index_start(struct index *index);

@@ -97,7 +97,7 @@ static void entry_read(struct log_texts *texts, struct entry *entry, const struc
     struct log_text_failure failure = {0};
     struct err err = ERR_INIT;
     int64_t began_ms = clock_ms();
-    bool is_good = log_texts_read(&place, &texts->is_stopping, &failure, &err);
+    bool is_good = log_texts_read(&place, &texts->is_stopping, NULL, &failure, &err);
     pthread_mutex_lock(&texts->lock);
     free(entry->failure);
     free(entry->err);

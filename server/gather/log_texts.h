@@ -25,7 +25,16 @@ struct log_text_failure {
     char family[20], memory_class[16], phase[12], memory_space[16], module[128], title[64], over_text[24],
         limit_phrase[32];
     int64_t needed_bytes, capacity_bytes, exceeded_bytes, free_bytes, largest_free_bytes, limit_bytes, over_bytes;
+    const struct analysis_subject *text; /* all of it, where it was kept as it was read; NULL: read the file again */
 };
+
+/* Texts with failures that are kept as they were read, so that no one reads these files again. */
+struct log_texts_kept {
+    struct analysis_subject **items;
+    size_t count, capacity;
+    uint64_t left_bytes; /* so much more may be kept */
+};
+void log_texts_kept_free(struct log_texts_kept *kept);
 
 struct log_texts;
 
@@ -46,10 +55,10 @@ bool log_texts_look(struct log_texts *texts, const struct files_place *place, co
 bool log_texts_have_news(struct log_texts *texts);
 
 /* The failure of a text that is read now. False and `err` when it cannot be read, or `is_stopping` became true
- * meanwhile. */
-bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopping, struct log_text_failure *failure,
-                    struct err *err);
+ * meanwhile. `kept`: takes the text if there is room; NULL: it is not kept. */
+bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopping, struct log_texts_kept *kept,
+                    struct log_text_failure *failure, struct err *err);
 /* The same, unless `facts` (NULL: none) tell what was read of this state of the file before. */
 bool log_texts_read_once(const struct facts *facts, const struct files_place *place,
                          const struct files_identity *identity, const atomic_bool *is_stopping,
-                         struct log_text_failure *failure, struct err *err);
+                         struct log_texts_kept *kept, struct log_text_failure *failure, struct err *err);

@@ -108,7 +108,7 @@ static bool err_read(const cJSON *object, struct err *err)
 
 bool log_texts_read_once(const struct facts *facts, const struct files_place *place,
                          const struct files_identity *identity, const atomic_bool *is_stopping,
-                         struct log_text_failure *failure, struct err *err)
+                         struct log_texts_kept *kept, struct log_text_failure *failure, struct err *err)
 {
     struct buf fact = BUF_INIT;
     bool is_read;
@@ -118,7 +118,7 @@ bool log_texts_read_once(const struct facts *facts, const struct files_place *pl
         failure_read(known, failure);
         is_read = !err_read(known, err);
     } else {
-        is_read = log_texts_read(place, is_stopping, failure, err);
+        is_read = log_texts_read(place, is_stopping, kept, failure, err);
         fact_write(&fact, failure, err);
         if (!err_is_transient(err->code))
             facts_keep(facts, FACTS_TEXT, place, identity, &fact);

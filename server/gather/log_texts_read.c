@@ -3,8 +3,10 @@
 #include "server/gather/log_texts.h"
 
 #include "analysis/analysis.h"
+#include "server/base/memory.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { SMALL_BYTES = 1 << 20, RATIO_MAX = 64 };
 static const uint64_t MAX_BYTES = (uint64_t)256 << 20, INFLATED_MAX_BYTES = (uint64_t)64 << 20;
@@ -61,8 +63,28 @@ static struct file *inside_open(struct file *file, struct buf *inside)
     return files_open(&place, &ignored);
 }
 
-bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopping, struct log_text_failure *failure,
-                    struct err *err)
+void log_texts_kept_free(struct log_texts_kept *kept)
+{
+    for (size_t at = 0; at < kept->count; at++)
+        analysis_subject_free(kept->items[at]);
+    free(kept->items);
+    *kept = (struct log_texts_kept){0};
+}
+
+/* False: there is no room. */
+static bool text_keep(struct log_texts_kept *kept, struct analysis_subject *text)
+{
+    uint64_t bytes = analysis_subject_memory_bytes(text);
+    if (!kept || bytes > kept->left_bytes)
+        return false;
+    kept->items = memory_grow(kept->items, &kept->capacity, kept->count + 1, sizeof(struct analysis_subject *));
+    kept->items[kept->count++] = text;
+    kept->left_bytes -= bytes;
+    return true;
+}
+
+bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopping, struct log_texts_kept *kept,
+                    struct log_text_failure *failure, struct err *err)
 {
     struct file *file = files_open(place, err);
     if (!file)
@@ -75,15 +97,19 @@ bool log_texts_read(const struct files_place *place, const atomic_bool *is_stopp
     struct source source = files_tail_source(&tail);
     const struct analysis_reading reading = {.kind = ANALYSIS_TEXT, .limit_bytes = ANALYSIS_TEXT_MAX_BYTES};
     struct analysis_subject *text = analysis_subject_read(&source, &reading, err);
+    bool is_read = text != NULL;
     *failure = (struct log_text_failure){0};
     if (!text)
         files_tail_fail(&tail, err);
     else if (analysis_oom_count(analysis_text_report(text)) > 0)
         log_texts_read_fill(analysis_text_report(text), failure);
-    analysis_subject_free(text);
+    if (failure->failure_count > 0 && !is_long && text_keep(kept, text))
+        failure->text = text;
+    else
+        analysis_subject_free(text);
     if (unpacked)
         files_close(unpacked);
     files_close(file);
     buf_free(&inside);
-    return text != NULL;
+    return is_read;
 }

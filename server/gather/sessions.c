@@ -126,6 +126,7 @@ struct snapshot *sessions_build(const struct sessions_root *roots, size_t root_c
     if (texts) {
         builder.is_stopping = texts->is_stopping;
         builder.facts = texts->facts;
+        builder.kept = texts->kept;
         builder.are_texts_beside = texts->are_beside;
     }
     builder.snapshot->generation = generation;

@@ -28,6 +28,7 @@ struct sessions_root {
 struct sessions_texts {
     const atomic_bool *is_stopping; /* NULL: they are not */
     const struct facts *facts;      /* what is known of them; NULL: nothing */
+    struct log_texts_kept *kept;    /* where those with failures are kept; NULL: nowhere */
     bool are_beside;                /* those that lie beside a dump alone */
 };
 

@@ -267,7 +267,7 @@ static bool sessions_folder_look(struct sessions_builder *builder, const struct 
     *text = (struct snapshot_text){.file = file};
     if (is_readable && builder->is_stopping && (session || !builder->are_texts_beside))
         text->is_read = log_texts_read_once(builder->facts, &file->place, &file->identity, builder->is_stopping,
-                                            &text->failure, &err);
+                                            builder->kept, &text->failure, &err);
     else if (is_readable && builder->log_texts)
         text->is_read = log_texts_look(builder->log_texts, &file->place, &file->identity, &text->failure, &err);
     if (err_is_set(&err))

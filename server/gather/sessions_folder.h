@@ -14,6 +14,7 @@ struct sessions_builder {
     const atomic_bool *is_stopping; /* not NULL: texts are read at once, until it is true… */
     bool are_texts_beside;          /* …of those, the ones that lie beside a dump alone */
     const struct facts *facts;      /* what is known of them already; NULL: nothing */
+    struct log_texts_kept *kept;    /* where they are kept; NULL: nowhere */
     size_t session_capacity, run_capacity, problem_capacity;
     size_t root_at; /* which root; its folder is `tree` */
     struct snapshot_root *root;

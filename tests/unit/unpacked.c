@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * unpacked.c: tests of server/store/unpacked: how often a packed dump is inflated while all is read of it. */
+ * unpacked.c: tests of server/store/unpacked and server/gather/log_texts: how often a packed dump or log is inflated
+ * while all is read of it. */
 #include "server/store/unpacked.h"
 
 #include "bytes.h"
-#include "server/store/subjects.h"
+#include "server/gather/index.h"
+#include "server/store/text_report.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -153,6 +157,51 @@ START_TEST(a_cut_dump_is_reported)
 }
 END_TEST
 
+static void log_write(const char *path)
+{
+    static const char said[] =
+        "step 1\nRESOURCE_EXHAUSTED: Out of memory while trying to allocate 17179869184 bytes.\n";
+    unsigned char *packed = malloc(PACKED_MAX);
+    size_t size = member_add(said, sizeof(said) - 1, packed);
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(packed, 1, size, file), size);
+    fclose(file);
+    free(packed);
+}
+
+/* The scan reads it to learn whether it holds a failure, and its rows and notices are made of that; without keeping
+ * it is read again. */
+START_TEST(a_packed_log_is_inflated_once)
+{
+    char folder[] = "/tmp/memviewd-unpacked-XXXXXX", path[64];
+    struct err err = ERR_INIT;
+    struct subject subject;
+    struct store *store = store_new(ROOM_BYTES);
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof(path), "%s/job.log.gz", folder);
+    log_write(path);
+    inflation_count = 0;
+    struct index *index = index_new();
+    index_add(index, folder);
+    if (_i == 1)
+        index_keep_texts(index);
+    index_scan_once_with_texts(index, false);
+    struct snapshot *snapshot = index_hold(index);
+    ck_assert_uint_eq(snapshot->session_count, 1);
+    ck_assert_uint_eq(snapshot->sessions[0]->text_count, 1);
+    const struct oom_report *report = text_report_open(store, &snapshot->sessions[0]->texts[0], &subject, &err);
+    ck_assert_uint_eq(analysis_oom_count(report), 1);
+    ck_assert_uint_eq(inflation_count, _i == 1 ? 1 : 2);
+    subjects_close(&subject);
+    index_release(index, snapshot);
+    index_free(index);
+    unlink(path);
+    rmdir(folder);
+    store_end(store);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("unpacked");
@@ -160,6 +209,7 @@ int main(void)
     tcase_add_test(tests, a_packed_dump_is_inflated_once);
     tcase_add_loop_test(tests, what_has_no_room_is_read_all_the_same, 0, 2);
     tcase_add_test(tests, a_cut_dump_is_reported);
+    tcase_add_loop_test(tests, a_packed_log_is_inflated_once, 0, 2);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }

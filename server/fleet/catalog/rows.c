@@ -9,6 +9,7 @@
 #include "server/fleet/catalog/rows_state.h"
 #include "server/store/sha256.h"
 #include "server/store/subjects.h"
+#include "server/store/text_report.h"
 #include "server/store/verdict_parts.h"
 
 #include <stdio.h>
@@ -335,19 +336,17 @@ static void text_add(struct rows_making *making, const struct snapshot_session *
                      const struct snapshot_text *text)
 {
     struct err err = ERR_INIT;
-    struct subject subject = {0};
-    const struct subjects_place place = {.kind = ANALYSIS_TEXT, .file = &text->file->place};
+    struct subject subject;
     if (!file_begin(making, text->file, &text->file->place, text->file->path))
         return;
-    bool is_open = subjects_open(making->wanted->store, &place, &subject, &err);
-    const struct oom_report *report = is_open ? analysis_text_report(subject.core) : NULL;
+    const struct oom_report *report = text_report_open(making->wanted->store, text, &subject, &err);
     for (size_t at = 0; report && at < analysis_oom_count(report); at++) {
         const struct row row = {.kind = "failure", .session = session, .failure = (int64_t)at + 1};
         const struct verdict_parts_wanted wanted = {
             .session = session, .text = text->file->name, .failure = analysis_oom_at(report, at)};
         row_of_parts(making, row, &wanted);
     }
-    unread_mark(making, &err, !is_open && subject.hold.is_transient);
+    unread_mark(making, &err, !report && subject.hold.is_transient);
     if (making->file.count == 0)
         nothing_add(making, session, NULL, &err);
     bool is_told = report && analysis_oom_count(report) > 0 && making->wanted->fails;

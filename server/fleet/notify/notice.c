@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "server/files/remote/remote_address.h"
+#include "server/store/text_report.h"
 #include "server/store/verdict_parts.h"
 
 #include <cjson/cJSON.h>
@@ -16,11 +17,10 @@ void notice_row_id(char id[ROWS_ID_SIZE], const struct snapshot_text *text) { ro
 static bool verdict_make(struct store *store, const struct notice_failure *failure, struct buf *verdict,
                          struct err *err)
 {
-    struct subject text = {0};
+    struct subject text;
     struct verdict_parts parts = {0};
-    const struct subjects_place place = {.kind = ANALYSIS_TEXT, .file = &failure->text->file->place};
-    bool is_good = subjects_open(store, &place, &text, err);
-    const struct oom_report *report = is_good ? analysis_text_report(text.core) : NULL;
+    const struct oom_report *report = text_report_open(store, failure->text, &text, err);
+    bool is_good = report != NULL;
     if (is_good && analysis_oom_count(report) == 0)
         is_good = err_set(err, ERR_changed, ERR_NO_OFFSET, "reports no failure any more");
     if (is_good) {
