@@ -95,6 +95,19 @@ char *remote_address_respell(const char *text)
     return NULL;
 }
 
+/* "s3:/bucket/x". `length`: of its scheme and the colon. */
+static bool lacks_slash(const char *text, size_t length)
+{
+    if (text[length + 1] == '/')
+        return false;
+    char *usual = memory_format("%.*s/%s", (int)length, text, text + length);
+    char *respelled = remote_address_respell(usual);
+    bool lacks = respelled || remote_address_is(usual);
+    free(usual);
+    free(respelled);
+    return lacks;
+}
+
 const char *remote_address_why_not(const char *text)
 {
     static const struct {
@@ -109,6 +122,8 @@ const char *remote_address_why_not(const char *text)
          "a service that speaks S3 is read as s3://BUCKET/PATH with --endpoint-url=https://HOST"},
         {{"ssh", "scp", "sftp", "rsync", "ftp", "ftps", "smb"},
          "files on other machines are not read: copy them here, or mount them (sshfs)"},
+        {{"mlflow-artifacts", "mlflow", "runs", "models"},
+         "MLflow's server is not asked: download what is needed (mlflow artifacts download --artifact-uri=…)"},
         {{"file"}, "it names a file of another machine, or is not spelled file:///PATH"},
     };
     size_t length = scheme_length_of(text);
@@ -117,9 +132,11 @@ const char *remote_address_why_not(const char *text)
             if (has_scheme(text, length, *scheme) && text[length] == '/')
                 return OTHERS[at].why;
     }
-    return length > 0 && strncmp(text + length, "//", 2) == 0
-               ? "addresses of this kind are not read; gs://, s3:// and https:// are: copy what is needed, or mount it"
-               : NULL;
+    if (length == 0 || text[length] != '/')
+        return NULL;
+    return lacks_slash(text, length)
+               ? "two slashes follow the colon of such an address"
+               : "addresses of this kind are not read; gs://, s3:// and https:// are: copy what is needed, or mount it";
 }
 
 static bool has_control(const char *text)
