@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import time
 
 import writing
 from harness import equal
@@ -102,6 +103,29 @@ def test_the_newest_commit_is_a_baseline(t, database):
         ("catalog:bert@newest:a' OR true --=1", "has no module"),
     ):
         assert word in check(t, database, after, status=2, baseline=baseline), baseline
+
+
+def test_what_is_not_kept_is_no_baseline_and_the_rest_is(t, database):
+    """what memviewd.keep removed is an error, as is a job of which it left nothing: never a check that passes"""
+    before, after = (os.path.join(t.fixtures, "programs", name) for name in ("z-base", "z-plus1"))
+    folders = {}
+    for commit, days in (("c1", 150), ("c2", 40)):
+        folders[commit] = os.path.join(t.folder(), commit)
+        shutil.copytree(before, folders[commit])
+        for name in os.listdir(folders[commit]):
+            at_s = time.time() - days * 86400
+            os.utime(os.path.join(folders[commit], name), (at_s, at_s))
+        writing.index(t, database, folders[commit], "--label=job=bert", f"--label=commit={commit}")
+    for months, newest, removed in ((3, 1, ["c1"]), (1, 2, ["c1", "c2"])):
+        database.execute(f"CALL memviewd.keep({months})")
+        for commit, folder in folders.items():  # what is known is not read again
+            writing.index(t, database, folder, "--label=job=bert", f"--label=commit={commit}")
+        told = check(t, database, after, status=newest, baseline="catalog:bert@newest")
+        if newest == 1:
+            (module,) = told["modules"]
+            equal([finding["rule"] for finding in module["findings"]], ["grown"])
+        for commit in removed:
+            assert "has no module" in check(t, database, after, status=2, baseline=f"catalog:bert@{commit}"), commit
 
 
 def test_what_is_no_baseline(t, database):

@@ -134,6 +134,38 @@ def test_what_is_a_regression_is_the_same_everywhere_and_true(t, database):
     print(f"{len(found & truth)} of {len(truth)} steps are found, {len(found - truth)} more")
 
 
+def test_what_is_kept_has_no_regression_that_all_had_not(t, database):
+    """a commit a month: whatever is removed, no step is found that was not, none is told as gone, and those with three
+    commits before them are found as ever"""
+    database.apply_schema()
+    plant(database, {job: values for job, (values, _) in {**STEPS, **OTHERS}.items()})
+    for table, own in (("rows", "id"), ("files", "file_id")):
+        database.execute(
+            f"UPDATE memviewd.{table} SET modified_at = now() - make_interval(months => {COMMITS} - "
+            f"substring({own} from '[0-9]+$')::integer, days => -2)"
+        )
+    everything = "SELECT memviewd.points_refresh(array(SELECT DISTINCT point_id FROM memviewd.rows)); ANALYZE"
+    database.execute(everything)
+    queries.known_regressions(t, database)
+    current = "SELECT job, commit FROM memviewd.regressions WHERE gone_at IS NULL"
+    found = {(row["job"], row["commit"]) for row in database.rows(current)}
+    assert len(found) >= 14, found
+    for months in (COMMITS - 1, 36, 31, 27, 22, 17, 12, 8, 5, 3):
+        database.execute(f"CALL memviewd.keep({months})")
+        database.execute(everything)
+        queries.known_regressions(t, database)
+        kept = {(row["job"], row["commit"]) for row in database.rows(current)}
+        first = min(int(row["commit"][1:]) for row in database.rows("SELECT DISTINCT commit FROM memviewd.points WHERE commit <> ''"))
+        equal(first, COMMITS - months, "the oldest commit that is kept")
+        equal(kept - found, set(), f"false alarms of the last {months} months")
+        equal(
+            kept,
+            {(job, commit) for job, commit in found if int(commit[1:]) - first >= 3},
+            f"steps of the last {months} months",
+        )
+        equal(database.value("SELECT count(*) FROM memviewd.regressions WHERE gone_at IS NOT NULL"), "0", months)
+
+
 def test_two_configurations_of_one_job_are_no_regression(t, database):
     """twice the batch beside the old one from commit 20 on: points, steps and the page are those of each"""
     database.apply_schema()
