@@ -155,7 +155,10 @@ def test_what_is_kept_has_no_regression_that_all_had_not(t, database):
         database.execute(everything)
         queries.known_regressions(t, database)
         kept = {(row["job"], row["commit"]) for row in database.rows(current)}
-        first = min(int(row["commit"][1:]) for row in database.rows("SELECT DISTINCT commit FROM memviewd.points WHERE commit <> ''"))
+        first = min(
+            int(row["commit"][1:])
+            for row in database.rows("SELECT DISTINCT commit FROM memviewd.points WHERE commit <> ''")
+        )
         equal(first, COMMITS - months, "the oldest commit that is kept")
         equal(kept - found, set(), f"false alarms of the last {months} months")
         equal(
