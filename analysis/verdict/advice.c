@@ -444,7 +444,7 @@ void advice_make(const struct verdict_facts *facts)
         advice->has_backward = plan->graph->has_backward;
     }
     /* Of a failure, of a snapshot and of compiled changes more decides what comes first. */
-    advice->is_first_enough = facts->parts->is_first_advice_enough && facts->failure == NULL && facts->moment == NULL &&
+    advice->is_first_enough = facts->parts->is_for_row && facts->failure == NULL && facts->moment == NULL &&
                               facts->parts->around.compiled_count == 0;
     const bool is_beside = is_beside_cause(facts);
     for (int i = 0; i < VERDICT_ADVICE_COUNT; i++) {

@@ -38,7 +38,7 @@ static struct rowed *rowed_find(const struct advice *advice, uint32_t *count)
     const struct dimensions *dimensions = &variant->dimensions;
     struct arena *arena = advice->facts->arena;
     int64_t *bytes = arena_array(arena, int64_t, (size_t)dimensions->leaves.dimension_count + 1);
-    struct rowed *rowed = arena_array(arena, struct rowed, (size_t)dimensions->leaves.dimension_count + 1);
+    struct rowed *rowed = arena_raw(arena, ((size_t)dimensions->leaves.dimension_count + 1) * sizeof(*rowed));
     for (uint32_t i = 0; i < variant->row_count; i++) {
         const struct variant_row *row = &variant->rows[i];
         const struct leaf *leaf = leaf_of(variant, row);

@@ -100,7 +100,8 @@ void advice_find_batch(struct advice *advice)
 
 void advice_find_sequence(struct advice *advice)
 {
-    if (advice_is_of_program(advice) && sequence_sign_is_there(&advice->start))
+    if (advice_is_of_program(advice) && advice_may_be_first(advice, VERDICT_MODEL, 0) &&
+        sequence_sign_is_there(&advice->start))
         resize_find(advice, "sequence", "sequence");
     advice_text_sequence(advice);
 }

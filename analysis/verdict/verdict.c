@@ -384,5 +384,6 @@ void verdict_make(const struct verdict_parts *parts, struct buf *scratch, struct
     snapshot_figures(&facts);
     out->sentence = sentence_of(&facts);
     steps_make(&facts);
-    evidence_make(&facts);
+    if (!parts->is_for_row)
+        evidence_make(&facts);
 }

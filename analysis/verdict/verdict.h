@@ -47,7 +47,7 @@ struct verdict_parts {
     const struct memory_profile *trace;
     const struct profile_set *profiles;
     struct verdict_around around;
-    bool is_first_advice_enough; /* what cannot be the first advice need not be looked for, nor said of all together */
+    bool is_for_row; /* evidence is not needed, nor what cannot be the first advice or is said of all together */
 };
 
 /* ---- where a figure comes from ---- */
