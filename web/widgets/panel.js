@@ -11,6 +11,7 @@ import { createReadingBars } from './reading_bars.js';
 
 const DIM_AFTER_MS = 300;
 const SAY_AFTER_MS = 1000;
+const FOLLOWS = 'Follows once the files are read.';
 let serial = 0;
 
 /* What is to be run, line by line, with a button that copies it. */
@@ -60,6 +61,7 @@ export function createPanel(className, title, { menu = null, hasReading = false 
   const said = el('div', { class: 'panel-said', hidden: true });
   const reading = el('div', { class: 'panel-reading' });
   const waiting = el('div', { class: 'panel-wait', role: 'status', hidden: true });
+  let isFilled = false; // there is something under it already
   const node = el(
     'section',
     { class: `panel ${className}`, 'aria-labelledby': id },
@@ -109,15 +111,20 @@ export function createPanel(className, title, { menu = null, hasReading = false 
     },
     /* A reason instead of the drawing. */
     say(content) {
+      isFilled = true;
       body.hidden = true;
       fill(said, content);
       said.hidden = false;
     },
     show() {
+      isFilled = true;
       said.hidden = true;
       body.hidden = false;
     },
-    wait: (sentence, cancel, session) => wait(node, waiting, sentence, cancel, session),
+    wait(sentence, cancel, session) {
+      const end = wait(node, waiting, sentence, cancel, session);
+      return sentence || isFilled ? end : follow(body, end);
+    },
   };
 }
 
@@ -128,6 +135,17 @@ export function setLarge(panels, at) {
     node.classList.toggle('is-put-away', at >= 0 && i !== at);
     node.querySelector('.large-button')?.setAttribute('aria-pressed', String(i === at));
   }
+}
+
+/* A panel that waits for another one's reading and has nothing yet says so. */
+function follow(body, end) {
+  const words = el('div', { class: 'panel-follows' }, el('p', {}, FOLLOWS));
+  const timer = setTimeout(() => body.before(words), SAY_AFTER_MS);
+  return () => {
+    clearTimeout(timer);
+    words.remove();
+    end();
+  };
 }
 
 /* Dims after 300 ms; after 1 s says `sentence` (if any), for how long it waits, and how much was read of the files of

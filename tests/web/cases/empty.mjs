@@ -342,17 +342,46 @@ export function run({ test, includes, equal, truth, daemon, open, fixtures, bina
     const readings = [
       { file: 'host0.xplane.pb', size_bytes: 1024, read_bytes: 256, took_ms: 3000, left_ms: 9000, text: '256 B, 25 %' },
     ];
+    const known = {
+      failure: { count: 1, family: 'xla_compile', title: 'TPU compile-time OOM in HBM (E1000)' },
+      error_texts: [{ file: 'error.txt', text: 'RESOURCE_EXHAUSTED: E1000: out of memory' }],
+      hosts: [],
+      files: [
+        { name: 'error.txt', size_bytes: 2048, kind: 'error_text' },
+        { name: 'big.hlo.pb', size_bytes: 1024 ** 3, kind: 'hlo' },
+      ],
+    };
+    await page.route(/\/api\/v1\/sessions\/[^/?]+$/, (route) => route.fulfill({ json: known }));
     await page.route('**/api/v1/readings**', (route) => route.fulfill({ json: { session: 's', readings } }));
     const { release } = await holdBack(page, '**/memory_viewer/summary**');
     await goTo(page, '?space=0');
     await page.waitForSelector('.reading-bars progress');
     equal(await text(page, '.reading-bars li'), '256 B, 25 %. host0.xplane.pb');
     equal(await page.locator('.reading-bars progress').evaluate(({ value, max }) => value / max), 0.25);
+    await page.waitForSelector('.known-files li');
+    equal(await page.locator('.known-files code').allInnerTexts(), ['big.hlo.pb', 'error.txt']);
+    equal(await page.locator('.known-files .figure').allInnerTexts(), ['1.00 GiB', '2.0 KiB']);
+    includes(await text(page, '.known-failure'), 'TPU compile-time OOM in HBM (E1000).');
+    includes(await text(page, '.known pre'), 'RESOURCE_EXHAUSTED');
     readings[0].read_bytes = 512;
     await page.waitForFunction(() => document.querySelector('.reading-bars progress').position === 0.5);
     release();
     await page.waitForSelector('.panel-table tbody tr');
-    equal(await page.locator('.panel-wait:visible').count(), 0);
+    equal(await page.locator('.panel-wait:visible, .panel-follows').count(), 0);
+    await page.drop();
+  });
+
+  test('a panel that has nothing yet says what it waits for', async () => {
+    const page = await openWorld({});
+    await page.evaluate(async () => {
+      const { createPanel } = await globalThis.memviewd.use('widgets/panel.js');
+      const panel = createPanel('panel-of-test', 'Title');
+      document.body.append(panel.node);
+      globalThis.endOfWait = panel.wait('', null);
+    });
+    await page.waitForSelector('.panel-of-test .panel-follows p');
+    await page.evaluate(() => globalThis.endOfWait());
+    equal(await page.locator('.panel-follows').count(), 0);
     await page.drop();
   });
 

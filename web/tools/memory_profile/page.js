@@ -258,6 +258,8 @@ async function show(view, selection, route) {
     stop,
     session.id,
   );
+  const ends = [view.poolsPanel, tabOf(view).panel].map((panel) => panel?.wait('', null));
+  showTab(view);
   try {
     const answer = await (ahead ?? get('memory_profile/summary', { session: session.id }, { signal }));
     if (signal.aborted) return;
@@ -268,6 +270,7 @@ async function show(view, selection, route) {
     if (!(error instanceof Problem)) throw error;
     only(view, empty.unreadable(session.name, error), `${short(session.name)} cannot be read.`);
   } finally {
+    for (const each of ends) each?.();
     end();
   }
 }

@@ -182,15 +182,15 @@ const TWO_COLUMNS_REM = 57.5;
 
 /* onTurn(): there is room for two columns now, or no longer. Out: {isWide(), stop()}. */
 function watchRoom(page, onTurn) {
-  const isWide = () => page.clientWidth >= TWO_COLUMNS_REM * remPx();
-  let was = null;
+  let isWide = null; // measured once: each question would lay out the whole page anew
+  const measure = () => page.clientWidth >= TWO_COLUMNS_REM * remPx();
   const watch = new ResizeObserver(() => {
-    const now = isWide();
-    if (was != null && now !== was) onTurn();
-    was = now;
+    const was = isWide;
+    isWide = measure();
+    if (was != null && isWide !== was) onTurn();
   });
   watch.observe(page);
-  return { isWide, stop: () => watch.disconnect() };
+  return { isWide: () => (isWide ??= measure()), stop: () => watch.disconnect() };
 }
 
 /* In a column that has room for it; null: below what else there is. */
