@@ -129,8 +129,8 @@ const SAME = { shape: 'shape', line: 'line', category: 'cat', kind: 'kind' };
 
 const total = (rows, field) => rows.reduce((sum, row) => sum + row[field], 0);
 
-/* A label is longer than a shape or a line. */
-const WIDTHS = { shape: { width: 11.5, card: null }, line: { width: 8.5, card: null }, cat: { card: 'line' } };
+/* All columns fit beside the open pane at 1440 px; a label is longer than a shape or a line. */
+const WIDTHS = { shape: { width: 7.5, card: null }, line: { width: 7, card: null }, cat: { card: 'line' } };
 /* Padding of less than this part of what is shown has no column of its own. */
 const LITTLE = 0.01;
 
@@ -206,7 +206,7 @@ function groupColumns(buffers, { columns: said, groups }, unit, by) {
       explainGroup: column.explainGroup ?? 'group_row',
       isHidden:
         column.isHidden || OF_ONE.has(column.key) || SAME[by] === column.key || (column.key === 'pad' && isTight),
-      min: column.key === 'name' ? 16 : column.min,
+      min: column.key === 'name' ? 11 : column.min,
       ...(by === 'whose' ? { ...WIDTHS[column.key], wide: wide[column.key] } : null),
       cell: (row) => (row.isGroup ? (own?.cell(row) ?? '') : column.cell(row)),
       copy: [column.copy[0], (row) => (row.isGroup ? (own?.copy[1](row) ?? null) : column.copy[1](row))],
