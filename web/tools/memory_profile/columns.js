@@ -249,7 +249,7 @@ export function segmentColumns(data, rows) {
     size: { ...size, card: 'figure' },
     used: size,
     free: size,
-    hole: { ...size, width: 8 },
+    hole: { ...size, width: 9.5 },
     pending: { ...size, width: 8 },
     for: { width: 4 },
     stream: { width: 4.5, cell: ({ stream }) => el('span', { class: 'figure' }, String(stream)) },
