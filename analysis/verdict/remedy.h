@@ -51,6 +51,8 @@ bool remedy_dynamic_shared(const struct advice *advice, struct verdict_advice *i
 bool remedy_nccl(const struct advice *advice, struct verdict_advice *item);
 bool remedy_shared(const struct advice *advice, struct verdict_advice *item);
 bool remedy_metal_buffer(const struct advice *advice, struct verdict_advice *item);
+bool remedy_of_weights(const struct advice *advice, struct verdict_advice *item);
+bool remedy_of_share(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item);
 bool remedy_vllm_start(const struct advice *advice, struct verdict_advice *item);

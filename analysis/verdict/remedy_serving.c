@@ -44,6 +44,31 @@ static const char *evidence_of(const struct advice *advice)
                         remedy_serving_count(advice, held_tokens(advice)));
 }
 
+/* Below this share, in per cent, it is the share that leaves nothing for the cache, rather than the weights. */
+enum { SMALL_SHARE = 80 };
+
+static bool is_small_share(const struct advice *advice)
+{
+    unsigned percent = advice->facts->failure->share_percent;
+    return percent > 0 && percent < SMALL_SHARE;
+}
+
+bool remedy_of_weights(const struct advice *advice, struct verdict_advice *item)
+{
+    item->is_of_cause = !is_small_share(advice);
+    return true;
+}
+
+bool remedy_of_share(const struct advice *advice, struct verdict_advice *item)
+{
+    if (!is_small_share(advice))
+        return true;
+    item->is_of_cause = true;
+    item->title = arena_format(advice->facts->arena, "%s: it was told to take %u %%", item->title,
+                               advice->facts->failure->share_percent);
+    return true;
+}
+
 bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item)
 {
     int64_t fit = held_tokens(advice), needed, has;
@@ -75,7 +100,9 @@ bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item)
     if (bytes_of(advice, &needed, &has))
         item->title = arena_format(advice->facts->arena, "Let vLLM take more of the GPU: %s are missing",
                                    facts_size(advice->facts, needed - has));
-    return true;
+    if (held_tokens(advice) > 0) /* a length that fits is stated */
+        return true;
+    return remedy_of_share(advice, item);
 }
 
 /* No server works in less of a device than this, in whole per cent. */

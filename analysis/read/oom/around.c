@@ -4,6 +4,7 @@
 #include "read/oom/around.h"
 
 #include "read/oom/prefix.h"
+#include "read/oom/share.h"
 
 #include <string.h>
 
@@ -443,6 +444,9 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         noise_leave_out(&around->before);
         noise_leave_out(&around->behind);
         whose_set(around, failure);
+        failure->share_percent = oom_share_first_percent(around->behind.bytes, around->behind.length);
+        if (failure->share_percent == 0)
+            failure->share_percent = oom_share_last_percent(around->before.bytes, around->before.length);
         failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
         failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);
         failure->has_offload = found(&around->before, ROOM, "enable_model_cpu_offload(") != NULL;

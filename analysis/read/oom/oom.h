@@ -96,6 +96,7 @@ struct oom_failure {
     bool is_past_limit;             /* a compiler said before it that the program cannot be made to fit the device */
     bool has_own_limit;             /* the capacity is what the program allowed itself, not the device's */
     bool is_given_up;               /* tried and taken back: the lines behind say that the program went on */
+    unsigned share_percent;         /* of the device that a server was told to take; 0: the text does not say */
     const char *form;  /* a stable word for the kind of sentence; static; NULL: a sentence that is not known */
     const char *phase; /* "compile", "load", "run"; NULL when the text does not tell */
     struct oom_words error_code, memory_space, module, device;
