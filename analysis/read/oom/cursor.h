@@ -7,6 +7,9 @@
 #include "read/oom/oom.h"
 #include "read/oom/text.h"
 
+#include <ctype.h>
+#include <string.h>
+
 /* `literal` holds no white space. */
 bool oom_cursor_take(const struct oom_text *text, size_t *at, const char *literal);
 /* The first `literal` that begins at most `within` bytes on. */
@@ -33,3 +36,29 @@ bool oom_cursor_skip_to(const struct oom_text *text, size_t *at, const char *end
 /* The value of NAME="…" at `*at` (behind the '='), quotes inside escaped. False
  * when no quote opens or closes within `within`; *from and *to bound the value. */
 bool oom_cursor_take_quoted(const struct oom_text *text, size_t *at, size_t within, size_t *from, size_t *to);
+
+/* `word` of small letters at `*at`, in letters of either case; bytes of `skipped` may stand between them. Asked of many
+ * words at many places: no call. */
+static inline bool oom_cursor_take_folded(const struct oom_text *text, size_t *at, const char *word,
+                                          const char *skipped)
+{
+    size_t end = *at;
+    for (const char *letter = word; *letter != '\0'; end++) {
+        if (end >= text->length)
+            return false;
+        const char c = text->bytes[end];
+        if (letter > word && c != '\0' && strchr(skipped, c) != NULL)
+            continue;
+        if (tolower((unsigned char)c) != *letter++)
+            return false;
+    }
+    *at = end;
+    return true;
+}
+
+/* Does `word`, in letters of either case, end before clean byte `at`? */
+static inline bool oom_cursor_is_folded_before(const struct oom_text *text, size_t at, const char *word)
+{
+    size_t length = strlen(word);
+    return at >= length && oom_cursor_take_folded(text, &(size_t){at - length}, word, "");
+}

@@ -5,12 +5,47 @@
 #include "read/oom/cursor.h"
 #include "read/oom/handlers.h"
 #include "read/oom/patterns.h"
+#include "read/oom/quantity.h"
 
 #include <ctype.h>
 
 enum { NEAR = 96 << 10, LINE = 400, TRACEBACK = 6000, MAKE_TARGET = 160 };
 
 #define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
+
+static const char *const ends[] = {
+#define ENDED(word) word,
+#include "read/oom/host.def"
+};
+static const char *const exits[] = {
+#define EXIT(word) word,
+#include "read/oom/host.def"
+};
+static const char *const meanings[] = {
+#define MEANING(word) word,
+#include "read/oom/host.def"
+};
+static const char *const code_words[] = {
+#define CODE_WORD(word) word,
+#include "read/oom/host.def"
+};
+static const char *const code_fillers[] = {
+#define CODE_FILLER(word) word,
+#include "read/oom/host.def"
+};
+static const char *const reasons[] = {
+#define REASON(word) word,
+#include "read/oom/host.def"
+};
+static const char *const tracebacks[] = {
+#define TRACEBACK(word) word,
+#include "read/oom/host.def"
+};
+static const char *const narrows[] = {
+#define NARROW(word) word,
+#include "read/oom/host.def"
+};
+#define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
 /* ---- lines ---- */
 
@@ -191,27 +226,21 @@ static size_t exit_read(struct oom_reader *reader, size_t from, size_t at)
 /* Does one of the words, in letters of either case, end before clean byte `at`? Goes back to where it begins. */
 static bool word_back(const struct oom_text *text, size_t *at, const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strlen(words[i]), k = 0;
-        while (k < length && length <= *at && tolower((unsigned char)text->bytes[*at - length + k]) == words[i][k])
-            k++;
-        if (k == length) {
-            *at -= length;
+    for (size_t i = 0; i < count; i++)
+        if (oom_cursor_is_folded_before(text, *at, words[i])) {
+            *at -= strlen(words[i]);
             return true;
         }
-    }
     return false;
 }
 
 /* Does the line say before clean byte `at` that a process ended? */
 static bool has_ended(const struct oom_text *text, size_t at)
 {
-    static const char *const ends[] = {"exited", "exits", "terminat", "finish", "complet", "fail", "return",
-                                       "kill",   "died",  "stopp",    "ended",  "abort",   "sent"};
     enum { WITHIN = 80 };
     for (size_t back = 0; back < WITHIN && at > back; back++) {
         size_t end = at - back;
-        if (word_back(text, &end, ends, sizeof(ends) / sizeof(ends[0])))
+        if (word_back(text, &end, ends, COUNT(ends)))
             return true;
         if (oom_text_is_line_begin(text, at - back))
             return false;
@@ -223,9 +252,8 @@ static bool has_ended(const struct oom_text *text, size_t at)
  * the words "exit code 137" alone it is not known whether they tell of one that did. */
 static bool is_status(const struct oom_text *text, size_t begin, size_t from, bool is_marked)
 {
-    static const char *const exits[] = {"exit_", "exit", "exit-"};
     size_t exit = begin;
-    bool is_exit = word_back(text, &exit, exits, sizeof(exits) / sizeof(exits[0]));
+    bool is_exit = word_back(text, &exit, exits, COUNT(exits));
     bool is_named = is_exit && text->bytes[exit] == 'E';
     return is_exit && (is_marked || is_named || text->bytes[begin] == 's' || from == begin);
 }
@@ -234,12 +262,9 @@ static bool is_status(const struct oom_text *text, size_t begin, size_t from, bo
  * sentence about it goes on in words. */
 static bool is_behind_status(const struct oom_text *text, size_t at)
 {
-    static const char *const meanings[] = {
-        "(interrupted", "(OutOfMem", "(outofmem", "(SIGKILL", "(OOM",         "(oom", "(Killed",
-        "(killed",      "(signal",   "(pid:",     ".Error",   "returnedfrom", ",\""};
     if (is_line_end(text, at) || at >= text->length)
         return true;
-    for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+    for (size_t i = 0; i < COUNT(meanings); i++) {
         size_t end = at;
         if (oom_cursor_take(text, &end, meanings[i]))
             return true;
@@ -252,8 +277,6 @@ static bool is_behind_status(const struct oom_text *text, size_t at)
  * status before the number of signal 9. In backquotes somebody writes of one. */
 static size_t code_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const char *const words[] = {"code", "status", "errno", "error", "exited", "exit"};
-    static const char *const fillers[] = {"is", "was", "of", "with"};
     const struct oom_text *text = &reader->text;
     size_t begin = from;
     bool is_joined = at < text->length && text->raw_of[at] == text->raw_of[at - 1] + 1;
@@ -265,8 +288,8 @@ static size_t code_read(struct oom_reader *reader, size_t from, size_t at)
     while (begin > 0 && from - begin < 3 && strchr(":=(\"'[", text->bytes[begin - 1]) != NULL)
         begin--;
     bool is_marked = begin < from;
-    word_back(text, &begin, fillers, sizeof(fillers) / sizeof(fillers[0]));
-    if (!word_back(text, &begin, words, sizeof(words) / sizeof(words[0])))
+    word_back(text, &begin, code_fillers, COUNT(code_fillers));
+    if (!word_back(text, &begin, code_words, COUNT(code_words)))
         return 0;
     bool is_one = is_status(text, begin, from, is_marked) || has_ended(text, from);
     if (!is_one || !is_behind_status(text, at))
@@ -346,36 +369,6 @@ size_t oom_host_shell(struct oom_reader *reader, size_t from, size_t at)
 
 /* ---- containers ---- */
 
-/* Does `letter` stand at clean byte `at`, right behind the byte before it? */
-static bool is_joined_letter(const struct oom_text *text, size_t at, char letter)
-{
-    return at > 0 && at < text->length && text->bytes[at] == letter && text->raw_of[at] == text->raw_of[at - 1] + 1;
-}
-
-/* A quantity of Kubernetes: "300Mi" is of powers of 1024, "300M" of 1000, "300" bytes. */
-static bool quantity_take(const struct oom_text *text, size_t *at, struct oom_figure *figure)
-{
-    static const char units[] = "kMGTP";
-    size_t end = *at, plain = *at;
-    if (!oom_cursor_take_amount(text, &plain, 'B', figure))
-        return false;
-    if (!is_joined_letter(text, plain, 'k') && oom_cursor_take_size(text, &end, figure)) {
-        const char *unit = strchr(units, text->bytes[end - 1]);
-        bool is_binary = is_joined_letter(text, end, 'i');
-        *at = end + is_binary;
-        for (size_t power = 0; !is_binary && unit != NULL && power <= (size_t)(unit - units); power++) {
-            figure->value = (uint64_t)((unsigned __int128)figure->value * 1000 / 1024);
-            figure->half_unit = (uint64_t)((unsigned __int128)figure->half_unit * 1000 / 1024);
-        }
-        return true;
-    }
-    *at = plain;
-    if (!is_joined_letter(text, plain, 'k'))
-        return true;
-    ++*at;
-    return !__builtin_mul_overflow(figure->value, 1000u, &figure->value);
-}
-
 /* "Limits: cpu: 1 memory: 300Mi", as kubectl describes the container behind the reason. Returns where it ends. */
 static size_t limit_read(const struct oom_text *text, size_t at, struct oom_figure *limit)
 {
@@ -383,7 +376,7 @@ static size_t limit_read(const struct oom_text *text, size_t at, struct oom_figu
     size_t end = at;
     struct oom_figure quantity = {.is_known = false};
     if (!oom_cursor_find(text, &end, "Limits:", STATE) || !oom_cursor_find(text, &end, "memory:", CPU) ||
-        !quantity_take(text, &end, &quantity))
+        !oom_quantity_take(text, &end, &quantity))
         return at;
     *limit = quantity;
     return end;
@@ -393,11 +386,10 @@ static size_t limit_read(const struct oom_text *text, size_t at, struct oom_figu
 static size_t container_read(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;
-    static const char *const before[] = {"Reason:", "reason:", "reason\":\"", "reason=", "Reason=", "reason=\""};
     size_t ready = digits_begin(text, from), end = at;
     bool is_one = ready < from && is_before(text, ready, "/");
-    for (size_t i = 0; i < sizeof(before) / sizeof(before[0]); i++)
-        is_one |= is_before(text, from, before[i]);
+    for (size_t i = 0; i < COUNT(reasons); i++)
+        is_one |= is_before(text, from, reasons[i]);
     is_one |= is_before(text, from, "\"") && oom_cursor_take(text, &end, "\":true");
     is_one |= oom_cursor_take(text, &end, "(exitcode137)");
     is_one |= is_before(text, from, "137(") && oom_cursor_take(text, &end, ")");
@@ -434,18 +426,15 @@ static size_t node_read(struct oom_reader *reader, size_t from, size_t at)
 /* The last line of a traceback. What NumPy and C++ say behind the colon are sentences of their own. */
 static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    static const char *const begin[] = {"Traceback(mostrecentcalllast", "File\""};
-    static const char *const narrow[] = {"-32\\lib", "-32\\Lib", "32bit(Intel)]onwin32"};
     const struct oom_text *text = &reader->text;
     size_t which, end = at;
     bool has_text = oom_cursor_take(text, &end, ":");
     if (!oom_text_is_line_begin(text, from) || (!has_text && !is_line_end(text, at)) ||
         oom_cursor_take(text, &end, "Unabletoallocate") || oom_cursor_take(text, &end, "std::bad_alloc") ||
         oom_cursor_take(text, &end, "Cannotallocatewrite+execute") || (has_text && oom_pattern_is_at(reader, end)) ||
-        !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, begin, 2, &which))
+        !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, tracebacks, 2, &which))
         return 0;
-    bool is_narrow =
-        oom_seen_before(&reader->narrow, text, from, TRACEBACK, narrow, sizeof(narrow) / sizeof(narrow[0]), &which);
+    bool is_narrow = oom_seen_before(&reader->narrow, text, from, TRACEBACK, narrows, COUNT(narrows), &which);
     oom_draft_begin(reader, OOM_FAMILY_python, is_narrow ? "addresses" : "memory_error", from, at);
     return oom_draft_reach(reader, at);
 }

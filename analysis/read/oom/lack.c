@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/oom/lack.h"
 
+#include "read/oom/cursor.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -48,21 +50,9 @@ static const char *const compares[] = {
 };
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* Goes behind `word` at clean byte `*at`, in letters of either case, with '_' and '-' between them. */
 static bool word_take(const struct oom_text *text, size_t *at, const char *word)
 {
-    size_t end = *at;
-    for (const char *letter = word; *letter != '\0'; end++) {
-        if (end >= text->length)
-            return false;
-        char c = text->bytes[end];
-        if (letter > word && (c == '_' || c == '-'))
-            continue;
-        if (tolower((unsigned char)c) != *letter++)
-            return false;
-    }
-    *at = end;
-    return true;
+    return oom_cursor_take_folded(text, at, word, "_-");
 }
 
 /* The longest of the words. */

@@ -28,8 +28,22 @@ static const struct size_word {
 #include "read/oom/sizes.def"
 };
 /* Before a word beside a size, and said of none. */
-static const char *const fillers[] = {"is",      "are", "of",   "about",   "around", "approximately",
-                                      "approx.", "~",   "just", "atleast", "upto"};
+static const char *const fillers[] = {
+#define FILLER(word) word,
+#include "read/oom/sizes.def"
+};
+static const char *const of_memory[] = {
+#define OF_MEMORY(word) word,
+#include "read/oom/sizes.def"
+};
+static const char *const between[] = {
+#define PAIR(word) word,
+#include "read/oom/sizes.def"
+};
+static const char *const of_others[] = {
+#define OF_OTHERS(word) word,
+#include "read/oom/sizes.def"
+};
 
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
@@ -49,13 +63,9 @@ static bool is_one_of(const struct oom_text *text, size_t at, const char *set)
     return at < text->length && text->bytes[at] != '\0' && strchr(set, text->bytes[at]) != NULL;
 }
 
-/* `word` in letters of either case. */
 static bool is_word_at(const struct oom_text *text, size_t at, const char *word)
 {
-    for (; *word != '\0'; word++, at++)
-        if (at >= text->length || tolower((unsigned char)text->bytes[at]) != *word)
-            return false;
-    return true;
+    return oom_cursor_take_folded(text, &at, word, "");
 }
 
 /* Does no letter of the same word stand before clean byte `at`? */
@@ -96,13 +106,11 @@ static const struct size_word *word_before(const struct oom_text *text, size_t f
 /* "memory" and its like between a size and its word: "3 GB of memory free", "3 GB VRAM available". */
 static size_t behind_memory(const struct oom_text *text, size_t at)
 {
-    static const char *const words[] = {"of",   "gpu", "device", "host",  "video", "system", "memory",
-                                        "vram", "ram", "hbm",    "bytes", "were",  "was"};
     for (bool goes_on = true; goes_on;) {
         goes_on = false;
-        for (size_t i = 0; i < COUNT(words) && !goes_on; i++)
-            if (is_word_at(text, at, words[i]) && is_word_begin(text, at)) {
-                at += strlen(words[i]);
+        for (size_t i = 0; i < COUNT(of_memory) && !goes_on; i++)
+            if (is_word_at(text, at, of_memory[i]) && is_word_begin(text, at)) {
+                at += strlen(of_memory[i]);
                 goes_on = true;
             }
         while (is_one_of(text, at, "()[]"))
@@ -159,8 +167,6 @@ static enum oom_figure_at figure_of(const struct oom_text *text, size_t from, si
 /* "of 8 GB", "/ 8 GB", "out of 8 GB" between two sizes. */
 static bool is_pair(const struct oom_text *text, const struct size *one, const struct size *two)
 {
-    static const char *const between[] = {"of",          "outof",     "/",         "usedof",     "inuseof",  "freeof",
-                                          "availableof", "freeoutof", "usedoutof", "ofatotalof", "ofatotal", "(total"};
     for (size_t i = 0; i < COUNT(between); i++)
         if (one->end + strlen(between[i]) == two->at && is_word_at(text, one->end, between[i]))
             return true;
@@ -322,10 +328,8 @@ static size_t behind_read(const struct oom_text *text, size_t to, struct oom_fig
 /* Is a line before the sentence about the host or a disk? */
 static bool is_of_other_memory(const struct oom_text *text, size_t begin, size_t end)
 {
-    static const char *const words[] = {"RAM:", "RAM ", "CPU",  "ystem memory", "ost memory",
-                                        "disk", "Disk", "swap", "Swap"};
-    for (size_t i = 0; i < COUNT(words); i++)
-        if (memmem(text->raw + begin, end - begin, words[i], strlen(words[i])) != NULL)
+    for (size_t i = 0; i < COUNT(of_others); i++)
+        if (memmem(text->raw + begin, end - begin, of_others[i], strlen(of_others[i])) != NULL)
             return true;
     return false;
 }

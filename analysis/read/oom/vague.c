@@ -11,6 +11,7 @@
 #include "read/oom/read.h"
 #include "read/oom/sizes.h"
 #include "read/oom/status.h"
+#include "read/oom/vague_memory.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -37,24 +38,40 @@ static const char *const advices[] = {
 #define ADVICE(word) word,
 #include "read/oom/vague.def"
 };
-static const char *const of_host[] = {
-#define OF_HOST(word) word,
-#include "read/oom/vague.def"
-};
-static const char *const of_gpu[] = {
-#define OF_GPU(word) word,
-#include "read/oom/vague.def"
-};
-static const char *const of_device[] = {
-#define OF_DEVICE(word) word,
-#include "read/oom/vague.def"
-};
-static const char *const of_ram[] = {
-#define OF_RAM(word) word,
-#include "read/oom/vague.def"
-};
 static const char *const own_limits[] = {
 #define OWN_LIMIT(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const statuses[] = {
+#define STATUS(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const places[] = {
+#define PLACE(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const generals[] = {
+#define GENERAL(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const begins[] = {
+#define BEGIN(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const of_memory[] = {
+#define OF_MEMORY(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const of_others[] = {
+#define OF_OTHERS(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const comments[] = {
+#define COMMENT(word) word,
+#include "read/oom/vague.def"
+};
+static const char *const broken[] = {
+#define BROKEN(word) word,
 #include "read/oom/vague.def"
 };
 static const struct {
@@ -75,14 +92,6 @@ static const struct {
 #include "read/oom/vague.def"
 };
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
-
-static bool has_word(struct str line, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (memmem(line.data, line.length, words[i], strlen(words[i])) != NULL)
-            return true;
-    return false;
-}
 
 /* What of a line is no quote's bar or side of a frame. */
 static struct str unframed(struct str line)
@@ -112,9 +121,9 @@ static struct str line_of(const struct oom_text *text, size_t at, size_t *clean_
 /* "OPTIX_ERROR_" before it: the name of a status. */
 static bool is_behind_status(const struct oom_text *text, size_t raw)
 {
-    static const char *const kinds[] = {"ERROR_", "STATUS_", "RESULT_"};
-    for (size_t i = 0; i < COUNT(kinds); i++)
-        if (raw >= strlen(kinds[i]) && memcmp(text->raw + raw - strlen(kinds[i]), kinds[i], strlen(kinds[i])) == 0)
+    for (size_t i = 0; i < COUNT(statuses); i++)
+        if (raw >= strlen(statuses[i]) &&
+            memcmp(text->raw + raw - strlen(statuses[i]), statuses[i], strlen(statuses[i])) == 0)
             return true;
     return false;
 }
@@ -135,12 +144,11 @@ static bool is_quoted(const struct oom_text *text, size_t at)
 /* A conversion of printf, or a place that a formatter fills: "%zu", "{}", "${name}"; "84 %" is none. */
 static bool has_place_to_fill(struct str line)
 {
-    static const char *const places[] = {"{}", "{0}", "{:", "${", "$(", "\\n\""};
     for (size_t i = 0; i + 1 < line.length; i++)
         if (line.data[i] == '%' && (i == 0 || !isdigit((unsigned char)line.data[i - 1])) &&
             strchr("dsuzlfgxipc.*", line.data[i + 1]) != NULL)
             return true;
-    return has_word(line, places, sizeof(places) / sizeof(places[0]));
+    return oom_vague_memory_has(line, places, COUNT(places));
 }
 
 /* A line of source code or of a document: it ends as statements and blocks do, has places to fill, or is a comment or a
@@ -158,7 +166,7 @@ static bool is_code(struct str line)
  * lack. */
 static bool is_behind_head(struct str before)
 {
-    return has_word(before, heads, COUNT(heads)) && !has_word(before, advices, COUNT(advices));
+    return oom_vague_memory_has(before, heads, COUNT(heads)) && !oom_vague_memory_has(before, advices, COUNT(advices));
 }
 
 /* Of the line, what stands before the raw byte `at` of the text, and from there on. */
@@ -174,10 +182,8 @@ static void line_part(struct str line, const char *at, struct str *before, struc
 /* Does a sentence about memory in general go on behind the words of lack? */
 static bool is_general(const struct oom_text *text, size_t end)
 {
-    static const char *const general[] = {"is",        "are",   "was",     "were",     "can",       "will", "error",
-                                          "exception", "issue", "problem", "handling", "condition", "?"};
-    for (size_t i = 0; i < COUNT(general); i++)
-        if (oom_cursor_take(text, &(size_t){end}, general[i]))
+    for (size_t i = 0; i < COUNT(generals); i++)
+        if (oom_cursor_take(text, &(size_t){end}, generals[i]))
             return true;
     return false;
 }
@@ -194,8 +200,8 @@ static bool is_all_said(const struct oom_text *text, size_t end, struct str befo
         words += before.data[i] == ' ';
     if (behind.length == 0 || words > 1 || (before.length > 0 && !has_name))
         return false;
-    bool is_stop =
-        strchr("!.", behind.data[behind.length - 1]) != NULL && has_word(behind, (const char *[]){"emory"}, 1);
+    bool is_stop = strchr("!.", behind.data[behind.length - 1]) != NULL &&
+                   oom_vague_memory_has(behind, (const char *[]){"emory"}, 1);
     return (has_name || is_stop || islower((unsigned char)behind.data[0])) && behind.length < SHORT_LINE &&
            memchr(behind.data, ',', behind.length) == NULL;
 }
@@ -204,7 +210,6 @@ static bool is_all_said(const struct oom_text *text, size_t end, struct str befo
  * begins with the lack. */
 static bool is_sentence(const struct oom_text *text, size_t end, size_t line_end, struct str before, struct str behind)
 {
-    static const char *const begins[] = {"Not enough", "not enough", "Insufficient", "insufficient", "No enough"};
     bool has_begin = false;
     for (size_t i = 0; i < COUNT(begins); i++)
         has_begin =
@@ -218,9 +223,8 @@ static bool is_sentence(const struct oom_text *text, size_t end, size_t line_end
 /* Is one of the sizes of a line more than there is, of memory? */
 static bool is_compared(const struct oom_text *text, size_t line_end, struct str line)
 {
-    static const char *const of_memory[] = {"emory", "EMORY", "VRAM", "vram", "RAM", "HBM", "llocation"};
-    static const char *const of_others[] = {"disk", "Disk", "/dev/sd", "storage", "length", "tokens", "upload", "file"};
-    return has_word(line, of_memory, COUNT(of_memory)) && !has_word(line, of_others, COUNT(of_others)) &&
+    return oom_vague_memory_has(line, of_memory, COUNT(of_memory)) &&
+           !oom_vague_memory_has(line, of_others, COUNT(of_others)) &&
            oom_sizes_exceed(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end);
 }
 
@@ -240,9 +244,10 @@ static bool is_continued(const struct oom_text *text, struct str before_lack, st
     while (from > 0 && text->raw[from - 1] != '\n' && end - from < LONGEST_LINE)
         from--;
     struct str before = {text->raw + from, end - from};
-    return before.length > 0 && before.length < LONGEST_LINE && has_word(before, heads, COUNT(heads)) &&
-           !has_word(before, codes, COUNT(codes)) && !has_word(before, advices, COUNT(advices)) && !is_code(before) &&
-           line.length > 0 && strchr("-*", line.data[0]) == NULL;
+    return before.length > 0 && before.length < LONGEST_LINE && oom_vague_memory_has(before, heads, COUNT(heads)) &&
+           !oom_vague_memory_has(before, codes, COUNT(codes)) &&
+           !oom_vague_memory_has(before, advices, COUNT(advices)) && !is_code(before) && line.length > 0 &&
+           strchr("-*", line.data[0]) == NULL;
 }
 
 static bool is_of_error(const struct oom_text *text, size_t at, size_t end, size_t line_end, struct str line)
@@ -250,11 +255,12 @@ static bool is_of_error(const struct oom_text *text, size_t at, size_t end, size
     struct str before, behind;
     line_part(line, text->raw + text->raw_of[at], &before, &behind);
     if (line.length == 0 || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
-        has_word(line, codes, COUNT(codes)) ||
-        !(has_word(line, marks, COUNT(marks)) || is_all_said(text, end, before, behind) ||
+        oom_vague_memory_has(line, codes, COUNT(codes)) ||
+        !(oom_vague_memory_has(line, marks, COUNT(marks)) || is_all_said(text, end, before, behind) ||
           is_sentence(text, end, line_end, before, behind) || is_continued(text, before, line)))
         return false;
-    return is_behind_head(before) || (!has_word(line, signs, COUNT(signs)) && !has_word(line, advices, COUNT(advices)));
+    return is_behind_head(before) ||
+           (!oom_vague_memory_has(line, signs, COUNT(signs)) && !oom_vague_memory_has(line, advices, COUNT(advices)));
 }
 
 /* Does the line before it say that a program in Rust panicked? Then it is a value as that language prints one. */
@@ -266,7 +272,7 @@ static bool is_behind_panic(const struct oom_text *text, struct str line)
     size_t at = end;
     while (at > from && text->raw[at - 1] != '\n')
         at--;
-    return has_word((struct str){text->raw + at, end - at}, (const char *[]){"panicked at"}, 1);
+    return oom_vague_memory_has((struct str){text->raw + at, end - at}, (const char *[]){"panicked at"}, 1);
 }
 
 /* "OPTIX_ERROR_DEVICE_OUT_OF_MEMORY in optixPipelineCreate(…": which call returned it. */
@@ -287,80 +293,32 @@ static bool is_at_line_begin(struct str ahead)
  * function that returned one. */
 static bool is_of_status(const struct oom_text *text, struct str line, const struct oom_status *status)
 {
-    static const char *const comments[] = {"//", "/*", " #"};
     struct str before, behind;
     line_part(line, status->word.data + status->word.length, &before, &behind);
     struct str ahead = {line.data, (size_t)(status->word.data - line.data)};
     if (status->is_value) /* in a statement that was traced, the code is what it returned */
-        return line.length < LONGEST_LINE && !has_place_to_fill(line) && has_word(line, marks, COUNT(marks));
-    bool is_code_line = is_code(line) || (has_word(line, codes, COUNT(codes)) && !is_behind_panic(text, line));
+        return line.length < LONGEST_LINE && !has_place_to_fill(line) &&
+               oom_vague_memory_has(line, marks, COUNT(marks));
+    bool is_code_line =
+        is_code(line) || (oom_vague_memory_has(line, codes, COUNT(codes)) && !is_behind_panic(text, line));
     if (status->is_name && line.length < LONGEST_LINE && is_at_line_begin(ahead) && is_before_call(behind))
         return true;
     if (line.length >= LONGEST_LINE || is_code_line ||
-        (!is_behind_head(ahead) &&
-         (has_word(line, advices, COUNT(advices)) || has_word(line, comments, COUNT(comments)))))
+        (!is_behind_head(ahead) && (oom_vague_memory_has(line, advices, COUNT(advices)) ||
+                                    oom_vague_memory_has(line, comments, COUNT(comments)))))
         return false;
     if (!status->is_name)
         return true;
     bool is_quoted = ahead.length > 0 && strchr("\"'`", ahead.data[ahead.length - 1]) != NULL;
     while (behind.length > 0 && strchr(" \t", behind.data[0]) != NULL)
         behind = (struct str){behind.data + 1, behind.length - 1};
-    if (behind.length > 0 && strchr("=,|", behind.data[0]) != NULL && !has_word(ahead, marks, COUNT(marks)))
+    if (behind.length > 0 && strchr("=,|", behind.data[0]) != NULL && !oom_vague_memory_has(ahead, marks, COUNT(marks)))
         return false;
-    return is_quoted ? has_word(ahead, marks, COUNT(marks)) || has_word(behind, marks, COUNT(marks))
-                     : has_word(ahead, marks, COUNT(marks)) || has_word(behind, marks, COUNT(marks)) ||
-                           behind.length == 0 || strchr("(:).;", behind.data[0]) != NULL || is_before_call(behind);
-}
-
-static enum oom_memory memory_of(struct str line)
-{
-    if (has_word(line, of_host, COUNT(of_host)))
-        return OOM_MEMORY_host;
-    if (has_word(line, of_gpu, COUNT(of_gpu)))
-        return OOM_MEMORY_gpu;
-    if (has_word(line, of_device, COUNT(of_device)))
-        return OOM_MEMORY_device;
-    return has_word(line, of_ram, COUNT(of_ram)) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
-}
-
-/* The next line of raw bytes that is not blank, behind `line` or before it; empty where the text ends. */
-static struct str line_beside(const struct oom_text *text, struct str line, bool is_behind)
-{
-    size_t begin = (size_t)(line.data - text->raw), end = begin + line.length;
-    while (!is_behind && begin > 0 && text->raw[begin - 1] != '\n')
-        begin--;
-    while (is_behind && end < text->raw_length && text->raw[end] != '\n')
-        end++;
-    if (is_behind) {
-        while (end < text->raw_length && isspace((unsigned char)text->raw[end]))
-            end++;
-        for (begin = end; end < text->raw_length && text->raw[end] != '\n';)
-            end++;
-    } else {
-        while (begin > 0 && isspace((unsigned char)text->raw[begin - 1]))
-            begin--;
-        for (end = begin; begin > 0 && text->raw[begin - 1] != '\n';)
-            begin--;
-    }
-    return (struct str){text->raw + begin, end - begin};
-}
-
-/* What the line says, else one of those beside it, the nearest first; of a device they may say which it is. */
-static enum oom_memory memory_around(const struct oom_text *text, struct str line)
-{
-    enum { LINES = 2, LONGEST = 200 };
-    enum oom_memory own = memory_of(line);
-    struct str beside[2] = {line, line};
-    if (own != OOM_MEMORY_not_known && own != OOM_MEMORY_device)
-        return own;
-    for (size_t i = 0; i < 2 * LINES; i++) {
-        struct str *next = &beside[i % 2];
-        *next = line_beside(text, *next, i % 2 == 0);
-        enum oom_memory memory = next->length < LONGEST ? memory_of(*next) : OOM_MEMORY_not_known;
-        if (memory != OOM_MEMORY_not_known && (own == OOM_MEMORY_not_known || memory == OOM_MEMORY_gpu))
-            return memory;
-    }
-    return own;
+    return is_quoted
+               ? oom_vague_memory_has(ahead, marks, COUNT(marks)) || oom_vague_memory_has(behind, marks, COUNT(marks))
+               : oom_vague_memory_has(ahead, marks, COUNT(marks)) ||
+                     oom_vague_memory_has(behind, marks, COUNT(marks)) || behind.length == 0 ||
+                     strchr("(:).;", behind.data[0]) != NULL || is_before_call(behind);
 }
 
 /* Whose words these are, though nothing else of its sentence stands there. */
@@ -405,7 +363,8 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
 {
     const struct oom_text *text = &reader->text;
     enum oom_family family = family_of(line);
-    enum oom_memory memory = family == OOM_FAMILY_unknown_runtime ? memory_around(text, line) : memory_of(line);
+    enum oom_memory memory =
+        family == OOM_FAMILY_unknown_runtime ? oom_vague_memory_around(text, line) : oom_vague_memory_of(line);
     if (status != NULL) {
         family = family_with(family, status->family);
         memory = status->memory != OOM_MEMORY_not_known ? status->memory : memory;
@@ -415,7 +374,7 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
     const char *form = status != NULL && family == status->family ? status->form : is_known ? "bare" : "line";
     if (of_words != NULL && family == OOM_FAMILY_gpu_driver)
         form = of_words;
-    bool is_limit = !is_known && status == NULL && has_word(line, own_limits, COUNT(own_limits)) &&
+    bool is_limit = !is_known && status == NULL && oom_vague_memory_has(line, own_limits, COUNT(own_limits)) &&
                     (memory == OOM_MEMORY_host || memory == OOM_MEMORY_not_known);
     if (is_limit) /* programs that name a limit of theirs count what they take of the host's */
         memory = OOM_MEMORY_host;
@@ -439,23 +398,14 @@ static bool is_of_broken_context(struct oom_reader *reader, size_t at, struct st
 {
     enum { NEAR = 2048 };
     static const char *const memory[] = {"emory", "EMORY"};
-    static const char *const errors[] = {"cudaErrorIllegalAddress",
-                                         "CUDA_ERROR_ILLEGAL_ADDRESS",
-                                         "anillegalmemoryaccesswasencountered",
-                                         "cudaErrorLaunchFailure",
-                                         "CUDA_ERROR_LAUNCH_FAILED",
-                                         "unspecifiedlaunchfailure",
-                                         "device-sideasserttriggered",
-                                         "cudaErrorAssert",
-                                         "hipErrorIllegalAddress"};
     size_t which;
-    if (has_word(line, memory, COUNT(memory)))
+    if (oom_vague_memory_has(line, memory, COUNT(memory)))
         return false;
-    if (oom_seen_before(&reader->broken, &reader->text, at, NEAR, errors, COUNT(errors), &which))
+    if (oom_seen_before(&reader->broken, &reader->text, at, NEAR, broken, COUNT(broken), &which))
         return true;
-    for (size_t i = 0; i < COUNT(errors); i++) {
+    for (size_t i = 0; i < COUNT(broken); i++) {
         size_t end = at;
-        if (oom_cursor_find(&reader->text, &end, errors[i], NEAR))
+        if (oom_cursor_find(&reader->text, &end, broken[i], NEAR))
             return true;
     }
     return false;
