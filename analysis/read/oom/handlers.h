@@ -22,6 +22,7 @@ extern const struct oom_handler oom_runtime_handlers[]; /* TPU runtime */
 extern const struct oom_handler oom_gpu_handlers[];     /* XLA on GPUs, buffer assignment */
 extern const struct oom_handler oom_bfc_handlers[];     /* the BFC allocator's dump */
 extern const struct oom_handler oom_host_handlers[];    /* kills by the kernel and by what watches it, Python */
+extern const struct oom_handler oom_python_handlers[];  /* Python's MemoryError */
 extern const struct oom_handler oom_jvm_handlers[];     /* Java's memory, as build tools tell of it */
 extern const struct oom_handler oom_shells_handlers[];  /* shells in other languages */
 extern const struct oom_handler oom_serving_handlers[]; /* servers of language models */

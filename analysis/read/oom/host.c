@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * host.c: memory of the host, where no pattern can tell a failure from ordinary text: what the kernel says when it
- * kills, exits by signal 9, Kubernetes' reasons, Python's bare MemoryError. A word alone is none; what stands around it
- * decides. */
+ * kills, exits by signal 9, Kubernetes' reasons. A word alone is none; what stands around it decides. */
 #include "read/oom/cursor.h"
 #include "read/oom/handlers.h"
-#include "read/oom/patterns.h"
 #include "read/oom/quantity.h"
 
 #include <ctype.h>
 
-enum { NEAR = 96 << 10, LINE = 400, TRACEBACK = 6000, MAKE_TARGET = 160 };
+enum { NEAR = 96 << 10, LINE = 400, MAKE_TARGET = 160 };
 
 #define FIGURE_OF(failure, name) (&(failure)->figures[OOM_##name])
 
@@ -37,25 +35,9 @@ static const char *const reasons[] = {
 #define REASON(word) word,
 #include "read/oom/host.def"
 };
-static const char *const tracebacks[] = {
-#define TRACEBACK(word) word,
-#include "read/oom/host.def"
-};
-static const char *const narrows[] = {
-#define NARROW(word) word,
-#include "read/oom/host.def"
-};
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
 /* ---- lines ---- */
-
-/* Does the line end at clean byte `at`, with a full stop before it or without? */
-static bool is_line_end(const struct oom_text *text, size_t at)
-{
-    if (at >= text->length || oom_text_is_line_begin(text, at))
-        return true;
-    return text->bytes[at] == '.' && (at + 1 >= text->length || oom_text_is_line_begin(text, at + 1));
-}
 
 static bool is_before(const struct oom_text *text, size_t at, const char *literal)
 {
@@ -217,7 +199,7 @@ static size_t reaper_read(struct oom_reader *reader, size_t from, size_t at)
 
 static size_t exit_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    if (!is_line_end(&reader->text, at))
+    if (!oom_text_is_line_end(&reader->text, at))
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_killed, "exit", from, at);
     return oom_draft_reach(reader, at);
@@ -262,7 +244,7 @@ static bool is_status(const struct oom_text *text, size_t begin, size_t from, bo
  * sentence about it goes on in words. */
 static bool is_behind_status(const struct oom_text *text, size_t at)
 {
-    if (is_line_end(text, at) || at >= text->length)
+    if (oom_text_is_line_end(text, at) || at >= text->length)
         return true;
     for (size_t i = 0; i < COUNT(meanings); i++) {
         size_t end = at;
@@ -270,7 +252,7 @@ static bool is_behind_status(const struct oom_text *text, size_t at)
             return true;
     }
     return strchr(")]}\";", text->bytes[at]) != NULL ||
-           (strchr(".,", text->bytes[at]) != NULL && is_line_end(text, at + 1));
+           (strchr(".,", text->bytes[at]) != NULL && oom_text_is_line_end(text, at + 1));
 }
 
 /* "exited with code 137", "exit status: 137", "exit_code=-9", "\"ExitCode\": 137", "exit status (137)": the word of a
@@ -355,7 +337,7 @@ size_t oom_host_shell(struct oom_reader *reader, size_t from, size_t at)
     const struct oom_text *text = &reader->text;
     bool is_alone =
         (oom_text_is_line_begin(text, from) || is_before(text, from, "/s]") || is_before(text, from, "/it]")) &&
-        is_line_end(text, core_skip(text, at)) &&
+        oom_text_is_line_end(text, core_skip(text, at)) &&
         (at >= text->length || text->bytes[at] != '.' || text->bytes[from] == 'K');
     size_t number = digits_begin(text, from);
     bool is_of_script = number < from && is_behind_script(text, number);
@@ -418,24 +400,6 @@ static size_t node_read(struct oom_reader *reader, size_t from, size_t at)
     if (oom_cursor_find(&reader->text, &next, "Memoryonthenode(", LINE * 2))
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_ray, "node", from, at);
-    return oom_draft_reach(reader, at);
-}
-
-/* ---- Python ---- */
-
-/* The last line of a traceback. What NumPy and C++ say behind the colon are sentences of their own. */
-static size_t memory_error_read(struct oom_reader *reader, size_t from, size_t at)
-{
-    const struct oom_text *text = &reader->text;
-    size_t which, end = at;
-    bool has_text = oom_cursor_take(text, &end, ":");
-    if (!oom_text_is_line_begin(text, from) || (!has_text && !is_line_end(text, at)) ||
-        oom_cursor_take(text, &end, "Unabletoallocate") || oom_cursor_take(text, &end, "std::bad_alloc") ||
-        oom_cursor_take(text, &end, "Cannotallocatewrite+execute") || (has_text && oom_pattern_is_at(reader, end)) ||
-        !oom_seen_before(&reader->tracebacks, text, from, TRACEBACK, tracebacks, 2, &which))
-        return 0;
-    bool is_narrow = oom_seen_before(&reader->narrow, text, from, TRACEBACK, narrows, COUNT(narrows), &which);
-    oom_draft_begin(reader, OOM_FAMILY_python, is_narrow ? "addresses" : "memory_error", from, at);
     return oom_draft_reach(reader, at);
 }
 
@@ -511,6 +475,5 @@ const struct oom_handler oom_host_handlers[] = {
     {"OOMKilled", container_read, false},
     {"Workers(tasks/actors)killedduetomemorypressure(OOM)", workers_read, false},
     {"killedduetothenoderunninglowonmemory", node_read, false},
-    {"MemoryError", memory_error_read, false},
     {NULL, NULL, false},
 };

@@ -7,8 +7,9 @@
 #include "read/oom/vague.h"
 
 static const struct oom_handler *const tables[] = {
-    oom_compile_handlers, oom_report_handlers,  oom_runtime_handlers, oom_gpu_handlers,    oom_bfc_handlers,
-    oom_host_handlers,    oom_serving_handlers, oom_other_handlers,   oom_shells_handlers, oom_jvm_handlers,
+    oom_compile_handlers, oom_report_handlers, oom_runtime_handlers, oom_gpu_handlers,
+    oom_bfc_handlers,     oom_host_handlers,   oom_serving_handlers, oom_other_handlers,
+    oom_shells_handlers,  oom_jvm_handlers,    oom_python_handlers,
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 

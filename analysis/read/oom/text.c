@@ -178,6 +178,13 @@ bool oom_text_is_line_begin(const struct oom_text *text, size_t at)
     return false;
 }
 
+bool oom_text_is_line_end(const struct oom_text *text, size_t at)
+{
+    if (at >= text->length || oom_text_is_line_begin(text, at))
+        return true;
+    return text->bytes[at] == '.' && (at + 1 >= text->length || oom_text_is_line_begin(text, at + 1));
+}
+
 /* ---- words with their spaces ---- */
 
 /* Columns of the line that ends at `end` or, `is_forward`, begins there. */

@@ -38,6 +38,8 @@ size_t oom_text_at(const struct oom_text *text, size_t raw_at);
 
 /* Does a line begin at byte `at`, once prefixes are taken away? */
 bool oom_text_is_line_begin(const struct oom_text *text, size_t at);
+/* Does the line end at clean byte `at`, with a full stop before its end or without? */
+bool oom_text_is_line_end(const struct oom_text *text, size_t at);
 
 /* Bytes of raw that [from, to) covers, as offset in raw and length. */
 struct oom_text_range {
