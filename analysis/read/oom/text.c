@@ -112,6 +112,15 @@ static struct piece odd_piece(struct str raw)
     return piece;
 }
 
+/* "12**.00 MiB": stars in place of digits. Behind a number that Markdown's own stars stand before they end its bold. */
+static bool is_redacted(struct str raw, size_t at)
+{
+    size_t begin = at;
+    while (begin > 0 && at - begin < 24 && (isdigit((unsigned char)raw.data[begin - 1]) || raw.data[begin - 1] == '.'))
+        begin--;
+    return begin < at && !(begin > 1 && raw.data[begin - 1] == '*');
+}
+
 void oom_text_init(struct oom_text *text, struct arena *arena, size_t capacity)
 {
     *text = (struct oom_text){.capacity = capacity};
@@ -134,6 +143,8 @@ void oom_text_clean(struct oom_text *text, struct str raw, uint64_t raw_at, bool
         struct piece piece = {1, kind == PLAIN ? raw.data[at] : 0, kind == LINE_END};
         if (kind == ODD)
             piece = odd_piece((struct str){raw.data + at, raw.length - at});
+        if (piece.byte == 0 && raw.data[at] == '*' && is_redacted(raw, at))
+            piece = (struct piece){1, '*', false};
         if (piece.byte != 0) {
             text->bytes[length] = piece.byte;
             text->raw_of[length++] = (uint32_t)at;
