@@ -102,6 +102,8 @@ enum oom_memory oom_framework_memory(const struct oom_failure *failure)
                            !str_equal(space, STR("host memory"))
                        ? OOM_MEMORY_page_locked /* a GPU's runtime takes no other memory of the host */
                        : spaces[i].memory;
+    if (failure->family == OOM_FAMILY_vllm && failure->form != NULL && strcmp(failure->form, "start") == 0)
+        return OOM_MEMORY_gpu; /* the share of the device, of which the cache is a part */
     bool is_of_core = failure->form != NULL && strcmp(failure->form, "sparse_core") == 0;
     return is_of_core ? OOM_MEMORY_on_chip : usual;
 }
