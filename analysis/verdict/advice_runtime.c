@@ -369,7 +369,10 @@ void advice_find_preallocation(struct advice *advice)
         reserve_less(advice);
         return;
     }
-    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes);
+    int64_t capacity = facts_figure(facts, OOM_capacity_bytes), left = facts_figure(facts, OOM_free_bytes),
+            total = facts_figure(facts, OOM_total_bytes), device = fit_device_bytes(facts);
+    if (device >= 0 && total > device)
+        return; /* no share of the device holds all that the program was given */
     if (facts->out->fits == VERDICT_FITS_PERHAPS && facts->out->fit.share_bytes >= 0) {
         reserve_more(advice);
         return;

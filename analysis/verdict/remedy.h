@@ -62,6 +62,7 @@ bool remedy_cache_halved(const struct advice *advice, struct verdict_advice *ite
 bool remedy_tgi_tokens(const struct advice *advice, struct verdict_advice *item);
 bool remedy_numpy_half(const struct advice *advice, struct verdict_advice *item);
 bool remedy_java(const struct advice *advice, struct verdict_advice *item);
+bool remedy_wrong_size(const struct advice *advice, struct verdict_advice *item);
 bool remedy_group_limit(const struct advice *advice, struct verdict_advice *item);
 bool remedy_host_full(const struct advice *advice, struct verdict_advice *item);
 bool remedy_host_room(const struct advice *advice, struct verdict_advice *item);

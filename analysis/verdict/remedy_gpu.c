@@ -230,7 +230,8 @@ bool remedy_one_request(const struct advice *advice, struct verdict_advice *item
 {
     const char *size = remedy_size(advice, OOM_needed_bytes);
     const char *asked = size[0] != '\0' ? arena_format(advice->facts->arena, "%s are asked for at once", size) : NULL;
-    if ((asked == NULL && item->title == NULL) || remedy_is_small_of_host(advice))
+    if ((asked == NULL && item->title == NULL) || remedy_is_small_of_host(advice) ||
+        fit_wrong_size(advice->facts) != NULL)
         return false;
     if (item->title == NULL)
         item->title =

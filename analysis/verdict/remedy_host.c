@@ -21,7 +21,7 @@ bool remedy_numpy_half(const struct advice *advice, struct verdict_advice *item)
     int64_t needed = facts_figure(facts, OOM_needed_bytes);
     struct str type = listed->count > 0 ? listed->items[0].allocation_type.text : STR("");
     const char *half = half_type(type);
-    if (half == NULL || remedy_is_small_of_host(advice))
+    if (half == NULL || remedy_is_small_of_host(advice) || fit_wrong_size(facts) != NULL)
         return false;
     item->title = arena_format(facts->arena, "Use elements of half the size: %s instead of %.*s", half,
                                (int)type.length, type.data);
@@ -34,6 +34,14 @@ bool remedy_numpy_half(const struct advice *advice, struct verdict_advice *item)
         item->fits = VERDICT_FITS_PERHAPS;
     }
     return true;
+}
+
+bool remedy_wrong_size(const struct advice *advice, struct verdict_advice *item)
+{
+    item->title = fit_wrong_size(advice->facts);
+    item->reason = FIT_WRONG_SIZE_REASON;
+    item->is_of_cause = true;
+    return item->title != NULL;
 }
 
 bool remedy_loader(const struct advice *advice, struct verdict_advice *item)
