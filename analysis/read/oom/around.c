@@ -56,6 +56,10 @@ static const struct row finals[] = {
 #define FINAL(word) {1, word},
 #include "read/oom/given_up.def"
 };
+static const struct row reasons[] = {
+#define REASON(word) {1, word},
+#include "read/oom/given_up.def"
+};
 static const struct row losses[] = {
 #define LOSS_WORD(word) {1, word},
 #include "read/oom/loss_words.def"
@@ -333,6 +337,21 @@ static bool has_no_gradients(const struct lines *lines)
     return has;
 }
 
+/* Does a line near a kill say why it was, and not for memory? */
+static bool has_other_reason(const struct around *around, const struct oom_failure *failure)
+{
+    enum { NEAR = 3 << 10 };
+    const struct lines *before = &around->before;
+    bool has = false;
+    if (failure->family != OOM_FAMILY_killed)
+        return false;
+    for (size_t i = 0; i < COUNT(reasons) && !has; i++)
+        has = found_within(before, before->length > NEAR ? before->length - NEAR : 0, before->length,
+                           reasons[i].word) != NULL ||
+              found(&around->behind, NEAR, reasons[i].word) != NULL;
+    return has;
+}
+
 /* ---- taken back ---- */
 
 static bool is_tried(const struct oom_failure *failure)
@@ -447,6 +466,7 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         failure->share_percent = oom_share_first_percent(around->behind.bytes, around->behind.length);
         if (failure->share_percent == 0)
             failure->share_percent = oom_share_last_percent(around->before.bytes, around->before.length);
+        failure->has_other_reason = has_other_reason(around, failure);
         failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
         failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);
         failure->has_offload = found(&around->before, ROOM, "enable_model_cpu_offload(") != NULL;

@@ -95,6 +95,7 @@ struct oom_failure {
     bool has_offload;               /* a line before it moves parts of the model to the host already */
     bool is_past_limit;             /* a compiler said before it that the program cannot be made to fit the device */
     bool has_own_limit;             /* the capacity is what the program allowed itself, not the device's */
+    bool has_other_reason;          /* lines around a kill say why, and it is not memory */
     bool is_given_up;               /* tried and taken back: the lines behind say that the program went on */
     unsigned share_percent;         /* of the device that a server was told to take; 0: the text does not say */
     const char *form;  /* a stable word for the kind of sentence; static; NULL: a sentence that is not known */
