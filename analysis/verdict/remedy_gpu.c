@@ -79,11 +79,50 @@ bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *it
     return true;
 }
 
+/* What Level Zero gives in one piece by default. */
+#define LARGEST_PIECE_BYTES (INT64_C(4) << 30)
+
+/* What PyTorch holds of the device, where the text does not say what is free and far more than was asked for is left by
+ * its own count; -1: it is not so. */
+static int64_t held_of_ample(const struct verdict_facts *facts)
+{
+    enum { SHARE_LEFT = 4, TIMES_NEEDED = 2 };
+    int64_t needed = facts_figure(facts, OOM_needed_bytes), capacity = facts_figure(facts, OOM_capacity_bytes),
+            reserved = facts_figure(facts, OOM_reserved_bytes), held = facts_figure(facts, OOM_allocated_bytes);
+    held = reserved > held ? reserved : held;
+    bool is_ample = facts_figure(facts, OOM_free_bytes) < 0 && needed >= 0 && held >= 0 && capacity > held &&
+                    (capacity - held) / TIMES_NEEDED >= needed && capacity - held >= capacity / SHARE_LEFT;
+    return is_ample && facts->parts->failure->cause == OOM_CAUSE_NOT_KNOWN ? held : -1;
+}
+
+/* By what PyTorch counts there was room. */
+static bool refused_by_count(const struct advice *advice, struct verdict_advice *item)
+{
+    const struct verdict_facts *facts = advice->facts;
+    int64_t held = held_of_ample(facts);
+    bool is_past_piece =
+        oom_is_form(facts->failure, "xpu") && facts_figure(facts, OOM_needed_bytes) > LARGEST_PIECE_BYTES;
+    if (held < 0 || is_past_piece)
+        return false;
+    item->title = arena_format(facts->arena, "Look for what else limits it: PyTorch holds only %s of %s",
+                               facts_size(facts, held), remedy_size(advice, OOM_capacity_bytes));
+    item->reason =
+        "Other processes hold the rest, or one allocation may not be this large, or the driver refused it for "
+        "another reason; the text does not say what is free.";
+    item->evidence = arena_format(facts->arena, "%s are asked for; %s are not held by PyTorch.",
+                                  remedy_size(advice, OOM_needed_bytes),
+                                  facts_size(facts, facts_figure(facts, OOM_capacity_bytes) - held));
+    item->is_of_cause = true;
+    return true;
+}
+
 /* The driver refused although more was free: another limit than the device's memory. */
 bool remedy_torch_refused(const struct advice *advice, struct verdict_advice *item)
 {
     const struct verdict_facts *facts = advice->facts;
     int64_t needed = facts_figure(facts, OOM_needed_bytes), left = facts_figure(facts, OOM_free_bytes);
+    if (refused_by_count(advice, item))
+        return true;
     if (facts->parts->failure->cause != OOM_CAUSE_UNPLACED || left - needed < ROUNDED_UP_BYTES)
         return false;
     item->evidence = arena_format(facts->arena, "%s are asked for, and %s are free.",
@@ -158,12 +197,14 @@ bool remedy_xpu_pieces(const struct advice *advice, struct verdict_advice *item)
 {
     const struct verdict_facts *facts = advice->facts;
     int64_t needed = facts_figure(facts, OOM_needed_bytes);
-    if (facts->parts->failure->cause != OOM_CAUSE_NOT_KNOWN || needed <= INT64_C(4) << 30 ||
-        facts_figure(facts, OOM_capacity_bytes) <= needed || facts_figure(facts, OOM_allocated_bytes) != 0)
+    if (facts->parts->failure->cause != OOM_CAUSE_NOT_KNOWN || needed <= LARGEST_PIECE_BYTES ||
+        facts_figure(facts, OOM_capacity_bytes) <= needed ||
+        (facts_figure(facts, OOM_allocated_bytes) != 0 && held_of_ample(facts) < 0))
         return false;
-    item->evidence =
-        arena_format(facts->arena, "%s are asked for in one piece of the GPU's %s, and PyTorch holds nothing.",
-                     remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_capacity_bytes));
+    const char *held =
+        facts_figure(facts, OOM_allocated_bytes) == 0 ? "nothing" : remedy_size(advice, OOM_allocated_bytes);
+    item->evidence = arena_format(facts->arena, "%s are asked for in one piece of the GPU's %s, and PyTorch holds %s.",
+                                  remedy_size(advice, OOM_needed_bytes), remedy_size(advice, OOM_capacity_bytes), held);
     item->is_of_cause = true;
     return true;
 }
