@@ -167,7 +167,9 @@ bool oom_is_past_capacity(const struct oom_failure *failure)
 
 bool oom_is_limit_of_buffer(const struct oom_failure *failure)
 {
-    return oom_is_form(failure, "four_gigabytes") || oom_is_form(failure, "buffer_limit");
+    bool is_of_metal = failure->family == OOM_FAMILY_metal && oom_is_form(failure, "buffer") &&
+                       oom_figure(failure, OOM_capacity_bytes) != NULL;
+    return is_of_metal || oom_is_form(failure, "four_gigabytes") || oom_is_form(failure, "buffer_limit");
 }
 
 bool oom_is_past_any_device(const struct oom_failure *failure)

@@ -42,6 +42,11 @@ static const enum oom_framework of_family[] = {
     WORD("torch.AcceleratorError", torch)                                                                              \
     WORD("TORCH_USE_CUDA_DSA", torch)                                                                                  \
     WORD("CUDA_LAUNCH_BLOCKING", torch)                                                                                \
+    WORD("torch.from_numpy(", torch)                                                                                   \
+    WORD("[METAL]", mlx)                                                                                               \
+    WORD("metal::malloc", mlx)                                                                                         \
+    WORD("mlx/", mlx)                                                                                                  \
+    WORD("mlx_lm", mlx)                                                                                                \
     WORD("vllm/", vllm)                                                                                                \
     WORD("sglang/", sglang)                                                                                            \
     WORD("ggml_", ggml)                                                                                                \
