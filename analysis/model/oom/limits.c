@@ -42,7 +42,9 @@ static enum oom_cause torch_cause(const struct oom_failure *failure, uint64_t ne
         return OOM_CAUSE_OTHER_PROCESS;
     if (free_figure != NULL && free_figure->value / AMPLE_TIMES >= needed)
         return OOM_CAUSE_UNPLACED; /* pieces are no reason: the allocator would have asked the driver for a new one */
-    if (kept >= needed && oom_keeps_much(failure))
+    uint64_t left = free_figure != NULL ? free_figure->value : 0;
+    bool is_enough_together = left < needed && sum_add_unsigned(kept, left) >= needed;
+    if ((kept >= needed || is_enough_together) && oom_keeps_much(failure))
         return OOM_CAUSE_FRAGMENTATION;
     if (free_figure == NULL)
         return is_full(failure, needed) ? OOM_CAUSE_SHORTAGE : OOM_CAUSE_NOT_KNOWN;
@@ -154,7 +156,8 @@ static void cause_set(struct oom_meaning *meaning)
     if (oom_is_limit_of_buffer(meaning->failure))
         meaning->cause_line = "A single buffer may not be this large on this device, however much is free.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_FRAGMENTATION)
-        meaning->cause_line = "The allocator keeps more than was requested, but in pieces that are too small.";
+        meaning->cause_line =
+            "What the allocator keeps, with what is free, is more than was requested, but in pieces that are too small.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_UNPLACED)
         meaning->cause_line = "Enough is free for the request, but the driver refused it.";
 }

@@ -213,13 +213,14 @@ uint64_t oom_shared_output_bytes(const struct oom_failure *failure)
     return twice <= total / ROUNDING_PARTS ? 0 : twice < most ? twice : most;
 }
 
-/* Less than this part of what is allocated is what any allocator keeps, and no reason. */
-enum { PIECES_PARTS = 20 };
+/* Less than this part of what is allocated is what any allocator keeps, and no reason; so much is one on any device. */
+enum { PIECES_PARTS = 20, PIECES_BYTES = 1 << 30 };
 
 bool oom_keeps_much(const struct oom_failure *failure)
 {
     const struct oom_figure *allocated = oom_figure(failure, OOM_allocated_bytes);
-    return oom_unallocated(failure) >= (allocated != NULL ? allocated->value / PIECES_PARTS : 0);
+    uint64_t kept = oom_unallocated(failure);
+    return kept >= PIECES_BYTES || kept >= (allocated != NULL ? allocated->value / PIECES_PARTS : 0);
 }
 
 /* What a context, libraries and the driver take besides is no other process. */

@@ -252,7 +252,16 @@ static void torch_cause_text(struct oom_meaning *meaning)
         oom_say_figure(text, meaning->failure, OOM_unallocated_bytes, NULL);
     else
         oom_say_size(text, oom_unallocated(meaning->failure));
-    oom_say(text, " that are not in use, more than was requested, but in pieces that are too small.");
+    const struct oom_figure *needed = oom_figure(meaning->failure, OOM_needed_bytes),
+                            *left = oom_figure(meaning->failure, OOM_free_bytes);
+    bool is_enough_alone = needed == NULL || oom_unallocated(meaning->failure) >= needed->value;
+    if (is_enough_alone || left == NULL) {
+        oom_say(text, " that are not in use, more than was requested, but in pieces that are too small.");
+        return;
+    }
+    oom_say(text, " that are not in use; with the ");
+    oom_say_figure(text, meaning->failure, OOM_free_bytes, NULL);
+    oom_say(text, " that are free that is more than was requested, but in pieces that are too small.");
 }
 
 /* Whether the text lists them or what is left of the device is theirs. */
