@@ -138,8 +138,7 @@ struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice i
     item.extra_flops_percent = result->has_extra_flops ? result->extra_flops_percent : -1;
     if (item.confidence < confidences[result->confidence])
         item.confidence = confidences[result->confidence];
-    if (!result->has_no_figure &&
-        (item.saves_bytes <= 0 || item.saves_bytes < advice->before.total_bytes / 100))
+    if (!result->has_no_figure && (item.saves_bytes <= 0 || item.saves_bytes < advice->before.total_bytes / 100))
         return NULL;
     if (item.reason == NULL)
         item.reason = arena_text(arena, str_of(result->reason));

@@ -90,7 +90,7 @@ static bool *updates_find(const struct variant *variant, const bool *flags)
     return is_update;
 }
 
-/* XLA for GPUs casts logits inside of the kernels that reduce them, and stores their gradient before it is cast. */
+/* XLA for GPUs casts logits inside the kernels that reduce them, and stores their gradient before it is cast back. */
 static bool is_gradient_of_logits(const struct variant *variant, const struct variant_row *row)
 {
     return variant->plan->platform == SPACE_PLATFORM_GPU && row->plan_row != PLAN_NONE && !row->is_indefinite &&

@@ -68,9 +68,9 @@ static const char *const needles[] = {
     "Buffer siz", "Buffer bin", "Binding si", "by signal 9", "o 137", "tus -9", "heap sp", "tch size f", "Impossible",
     "block of siz", "to free", "workers died", "Error 137", "InPaged", " MEM usa", "oom_r",
     "or only one", "f signal 9", "CODE: 9", "l KILL", "l swap u",
-    "killing", "w virt", "GC over", "etaspace", "d class", "n_batch = 1,", "KV slo", "TaskOO", "F_ME+", "AllocF", "lAlloc",
-    "p exha", "PGA mem", "rialized re", "room to add", "at this scale", "lable resou", "emory Q", ": 1285", "= 1285",
-    ": 0x505", ": 0x0505", "eate buf", "vmaCre", "re than the m", "resource poo",
+    "killing", "w virt", "GC over", "etaspace", "d class", "n_batch = 1,", "KV slo", "TaskOO", "F_ME+", "AllocF",
+    "lAlloc", "p exha", "PGA mem", "rialized re", "room to add", "at this scale", "lable resou", "emory Q", ": 1285",
+    "= 1285", ": 0x505", ": 0x0505", "eate buf", "vmaCre", "re than the m", "resource poo",
 };
 
 /* What makes a place worth reading, without white space: what is no sentence of families.def, of which each brings its
