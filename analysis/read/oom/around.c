@@ -326,6 +326,14 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
 /* Do the lines tell of a program that loads data beside its work? */
 static bool has_loader(const struct lines *lines) { return first_of(lines, ROOM, loaders, COUNT(loaders)) != NULL; }
 
+/* Do its frames, arguments or settings show that activations are computed again already? */
+static bool has_recomputation(const struct lines *lines)
+{
+    return found(lines, ROOM, "utils/checkpoint.py") != NULL ||
+           found(lines, ROOM, "gradient_checkpointing=True") != NULL ||
+           found(lines, ROOM, "gradient_checkpointingTrue") != NULL;
+}
+
 /* Do its frames show that gradients are off, as a decorator or as what the loops of Trainer and Lightning do? */
 static bool has_no_gradients(const struct lines *lines)
 {
@@ -467,7 +475,7 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         if (failure->share_percent == 0)
             failure->share_percent = oom_share_last_percent(around->before.bytes, around->before.length);
         failure->has_other_reason = has_other_reason(around, failure);
-        failure->has_checkpoint = found(&around->before, ROOM, "utils/checkpoint.py") != NULL;
+        failure->has_checkpoint = has_recomputation(&around->before);
         failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);
         failure->has_offload = found(&around->before, ROOM, "enable_model_cpu_offload(") != NULL;
         failure->has_no_gradients = has_no_gradients(&around->before);
