@@ -329,20 +329,17 @@ static bool has_loader(const struct lines *lines) { return first_of(lines, ROOM,
 /* Do its frames, arguments or settings show that activations are computed again already? */
 static bool has_recomputation(const struct lines *lines)
 {
-    return found(lines, ROOM, "utils/checkpoint.py") != NULL ||
-           found(lines, ROOM, "gradient_checkpointing=True") != NULL ||
-           found(lines, ROOM, "gradient_checkpointingTrue") != NULL;
+    static const struct row words[] = {
+        {1, "utils/checkpoint.py"}, {1, "gradient_checkpointing=True"}, {1, "gradient_checkpointingTrue"}};
+    return first_of(lines, ROOM, words, COUNT(words)) != NULL;
 }
 
 /* Do its frames show that gradients are off, as a decorator or as what the loops of Trainer and Lightning do? */
 static bool has_no_gradients(const struct lines *lines)
 {
-    static const char *const words[] = {"no_grad()",       "inference_mode(",    "decorate_context",
-                                        "prediction_step", "evaluation_loop.py", "validation_step"};
-    bool has = false;
-    for (size_t i = 0; i < COUNT(words) && !has; i++)
-        has = found(lines, ROOM, words[i]) != NULL;
-    return has;
+    static const struct row words[] = {{1, "no_grad()"},       {1, "inference_mode("},    {1, "decorate_context"},
+                                       {1, "prediction_step"}, {1, "evaluation_loop.py"}, {1, "validation_step"}};
+    return first_of(lines, ROOM, words, COUNT(words)) != NULL;
 }
 
 /* Does a line near a kill say why it was, and not for memory? */
