@@ -337,7 +337,9 @@ static bool of_text(const struct verdict_facts *facts)
     else if (said->cause == OOM_CAUSE_OTHER_PROCESS)
         cause_set(facts, VERDICT_CAUSE_OTHER_PROCESS, used, VERDICT_EXACT, cause_said(facts));
     else if (said->cause == OOM_CAUSE_LIMIT)
-        cause_set(facts, VERDICT_CAUSE_LIMIT, capacity, VERDICT_EXACT, cause_said(facts));
+        cause_set(facts, VERDICT_CAUSE_LIMIT, capacity,
+                  facts->failure->family == OOM_FAMILY_unknown_runtime ? VERDICT_GUESS : VERDICT_EXACT,
+                  cause_said(facts));
     else if (facts->failure->family == OOM_FAMILY_torch_gpu && said->cause == OOM_CAUSE_UNPLACED)
         cause_set(facts, VERDICT_CAUSE_UNKNOWN, needed, VERDICT_EXACT, cause_said(facts));
     else if (said->cause == OOM_CAUSE_FRAGMENTATION || said->cause == OOM_CAUSE_UNPLACED)

@@ -11,7 +11,7 @@ import { createReadingBars } from './reading_bars.js';
 
 const DIM_AFTER_MS = 300;
 const SAY_AFTER_MS = 1000;
-const FOLLOWS = 'Follows once the files are read.';
+const FOLLOWS = 'Waiting for the files to be read.';
 let serial = 0;
 
 /* What is to be run, line by line, with a button that copies it. */

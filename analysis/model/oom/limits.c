@@ -157,8 +157,7 @@ static void cause_set(struct oom_meaning *meaning)
         meaning->cause_line = "A single buffer may not be this large on this device, however much is free.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_FRAGMENTATION)
         meaning->cause_line =
-            "What the allocator keeps, with what is free, is more than was requested, but in pieces that are "
-            "too small.";
+            "What the allocator keeps and what is free are together enough, but no piece is large enough.";
     if (meaning->failure->family == OOM_FAMILY_torch_gpu && meaning->cause == OOM_CAUSE_UNPLACED)
         meaning->cause_line = "Enough is free for the request, but the driver refused it.";
 }

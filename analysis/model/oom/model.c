@@ -213,7 +213,8 @@ uint64_t oom_shared_output_bytes(const struct oom_failure *failure)
     return twice <= total / ROUNDING_PARTS ? 0 : twice < most ? twice : most;
 }
 
-/* Less than this part of what is allocated is what any allocator keeps, and no reason; so much is one on any device. */
+/* Less than this part of what is allocated is what any allocator keeps, and no reason; this much is a reason on any
+ * device. */
 enum { PIECES_PARTS = 20, PIECES_BYTES = 1 << 30 };
 
 bool oom_keeps_much(const struct oom_failure *failure)

@@ -259,9 +259,9 @@ static void torch_cause_text(struct oom_meaning *meaning)
         oom_say(text, " that are not in use, more than was requested, but in pieces that are too small.");
         return;
     }
-    oom_say(text, " that are not in use; with the ");
+    oom_say(text, " that are not in use; together with the ");
     oom_say_figure(text, meaning->failure, OOM_free_bytes, NULL);
-    oom_say(text, " that are free that is more than was requested, but in pieces that are too small.");
+    oom_say(text, " free on the device this is enough for the request, but no piece is large enough.");
 }
 
 /* Whether the text lists them or what is left of the device is theirs. */

@@ -345,7 +345,7 @@ static bool has_no_gradients(const struct lines *lines)
 /* Does a line near a kill say why it was, and not for memory? */
 static bool has_other_reason(const struct around *around, const struct oom_failure *failure)
 {
-    enum { NEAR = 3 << 10 };
+    enum { NEAR = 1 << 10 };
     const struct lines *before = &around->before;
     bool has = false;
     if (failure->family != OOM_FAMILY_killed)
@@ -468,9 +468,11 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
         noise_leave_out(&around->before);
         noise_leave_out(&around->behind);
         whose_set(around, failure);
-        failure->share_percent = oom_share_first_percent(around->behind.bytes, around->behind.length);
+        failure->share_percent =
+            oom_share_first_percent(around->behind.bytes, around->behind.raw_of, around->behind.length);
         if (failure->share_percent == 0)
-            failure->share_percent = oom_share_last_percent(around->before.bytes, around->before.length);
+            failure->share_percent =
+                oom_share_last_percent(around->before.bytes, around->before.raw_of, around->before.length);
         failure->has_other_reason = has_other_reason(around, failure);
         failure->has_checkpoint = has_recomputation(&around->before);
         failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);

@@ -245,7 +245,7 @@ size_t oom_chain_part(struct oom_failure *failures, size_t count, struct oom_fai
     for (size_t i = 0; i < count; i++) {
         const struct oom_failure failure = failures[i];
         if (failure.has_other_reason && failure.family == OOM_FAMILY_killed)
-            continue; /* of another end than a lack of memory nothing is told */
+            continue; /* it ended for another reason than a lack of memory */
         if (failure.is_given_up)
             given_up[(*given_up_count)++] = failure;
         else

@@ -314,20 +314,23 @@ static size_t core_skip(const struct oom_text *text, size_t at)
     return at;
 }
 
-/* "run.sh: line 12: " before the number of the process that begins at `number`, in any language. */
+/* Where the colon begins that ends at `at`, of ASCII or as wide as a sign of Chinese; `at`: there is none. */
+static size_t colon_begin(const struct oom_text *text, size_t at)
+{
+    return is_before(text, at, ":") ? at - 1 : is_before(text, at, "：") ? at - strlen("：") : at;
+}
+
+/* "run.sh: line 12: " before the number of the process that begins at `number`, in any language: between two colons one
+ * number, before or behind the word for a line. */
 static bool is_behind_script(const struct oom_text *text, size_t number)
 {
     enum { WORDS = 24 };
-    size_t end = number;
-    if (is_before(text, number, ":"))
-        end -= 1;
-    else if (is_before(text, number, "："))
-        end -= strlen("：");
-    for (size_t back = 0; end < number && back < WORDS && end > back; back++) {
-        if (oom_text_is_line_begin(text, end - back))
-            return false;
-        if (isdigit((unsigned char)text->bytes[end - back - 1]))
-            return true;
+    size_t end = colon_begin(text, number), runs = 0;
+    for (size_t at = end; end < number && at > 0 && end - at < WORDS && !oom_text_is_line_begin(text, at); at--) {
+        bool is_digit = isdigit((unsigned char)text->bytes[at - 1]) != 0;
+        runs += is_digit && (at == end || !isdigit((unsigned char)text->bytes[at]));
+        if (colon_begin(text, at) < at)
+            return runs == 1;
     }
     return false;
 }

@@ -55,7 +55,7 @@ static size_t area_read(struct oom_reader *reader, size_t from, size_t at, const
     if (!is_told(&reader->text, from) || (!is_of_maven && !jvm_is_line_end(&reader->text, at)) ||
         (!is_of_maven && !is_of_failed_build(reader, from, at)))
         return 0;
-    oom_draft_begin(reader, OOM_FAMILY_process, form, from, at);
+    oom_draft_begin(reader, OOM_FAMILY_process, form, from, at)->has_own_limit = true;
     return oom_draft_reach(reader, at);
 }
 
@@ -80,7 +80,7 @@ static size_t bare_read(struct oom_reader *reader, size_t from, size_t at)
     bool has_frame = oom_cursor_take(text, &frame, "at");
     if (!has_head || !jvm_is_line_end(text, end) || !(is_said || has_frame || is_of_failed_build(reader, from, end)))
         return 0;
-    oom_draft_begin(reader, OOM_FAMILY_process, "java", from, end);
+    oom_draft_begin(reader, OOM_FAMILY_process, "java", from, end)->has_own_limit = true;
     return oom_draft_reach(reader, end);
 }
 

@@ -11,7 +11,7 @@ enum { LINE = 400, TRACEBACK = 6000 };
  * its own. */
 static bool is_of_gpu_line(const struct oom_text *text, size_t at)
 {
-    static const char *const words[] = {"cuda", "CUDA", "cuMem", "hipE", "hipM", "HIP", "GPU", "thrust"};
+    static const char *const words[] = {"cuda", "CUDA", "cuMem", "hipE", "hipM", "HIP", "thrust"};
     size_t end = at;
     while (end < text->length && end - at < LINE && !oom_text_is_line_begin(text, end))
         end++;

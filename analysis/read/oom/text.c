@@ -112,13 +112,21 @@ static struct piece odd_piece(struct str raw)
     return piece;
 }
 
-/* "12**.00 MiB": stars in place of digits. Behind a number that Markdown's own stars stand before they end its bold. */
+/* "12**.00 MiB", "1** MiB": stars in place of digits. Where the line has begun something bold they end that. */
 static bool is_redacted(struct str raw, size_t at)
 {
-    size_t begin = at;
-    while (begin > 0 && at - begin < 24 && (isdigit((unsigned char)raw.data[begin - 1]) || raw.data[begin - 1] == '.'))
-        begin--;
-    return begin < at && !(begin > 1 && raw.data[begin - 1] == '*');
+    enum { LINE = 400 };
+    size_t behind = at, begun = 0;
+    if (at == 0 || !isdigit((unsigned char)raw.data[at - 1]))
+        return false;
+    while (behind < raw.length && raw.data[behind] == '*')
+        behind++;
+    size_t digit = behind + (behind < raw.length && raw.data[behind] == '.' ? 1 : 0);
+    if (digit < raw.length && isdigit((unsigned char)raw.data[digit]))
+        return true;
+    for (size_t i = at; i > 0 && at - i < LINE && raw.data[i - 1] != '\n'; i--)
+        begun += raw.data[i - 1] == '*' && (i == 1 || raw.data[i - 2] != '*');
+    return begun % 2 == 0;
 }
 
 void oom_text_init(struct oom_text *text, struct arena *arena, size_t capacity)

@@ -42,6 +42,10 @@ static const char *const own_limits[] = {
 #define OWN_LIMIT(word) word,
 #include "read/oom/vague.def"
 };
+static const char *const others_limits[] = {
+#define OTHERS_LIMIT(word) word,
+#include "read/oom/vague.def"
+};
 static const char *const statuses[] = {
 #define STATUS(word) word,
 #include "read/oom/vague.def"
@@ -375,6 +379,7 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
     if (of_words != NULL && family == OOM_FAMILY_gpu_driver)
         form = of_words;
     bool is_limit = !is_known && status == NULL && oom_vague_memory_has(line, own_limits, COUNT(own_limits)) &&
+                    !oom_vague_memory_has(line, others_limits, COUNT(others_limits)) &&
                     (memory == OOM_MEMORY_host || memory == OOM_MEMORY_not_known);
     if (is_limit) /* programs that name a limit of theirs count what they take of the host's */
         memory = OOM_MEMORY_host;

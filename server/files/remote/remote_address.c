@@ -123,7 +123,7 @@ const char *remote_address_why_not(const char *text)
         {{"ssh", "scp", "sftp", "rsync", "ftp", "ftps", "smb"},
          "files on other machines are not read: copy them here, or mount them (sshfs)"},
         {{"mlflow-artifacts", "mlflow", "runs", "models"},
-         "MLflow's server is not asked: download what is needed (mlflow artifacts download --artifact-uri=…)"},
+         "MLflow servers are not read: download what is needed (mlflow artifacts download --artifact-uri=…)"},
         {{"file"}, "it names a file of another machine, or is not spelled file:///PATH"},
     };
     size_t length = scheme_length_of(text);
