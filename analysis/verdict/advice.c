@@ -144,7 +144,10 @@ struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice i
         item.reason = arena_text(arena, str_of(result->reason));
     if (item.call == NULL)
         item.call = arena_text(arena, str_of(result->call));
-    return advice_add(advice, item);
+    struct verdict_advice *added = advice_add(advice, item);
+    if (item.is_doubtful)
+        advice_figure_drop(advice, added, item.reason);
+    return added;
 }
 
 void advice_figure_drop(const struct advice *advice, struct verdict_advice *item, const char *reason)

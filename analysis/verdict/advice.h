@@ -41,7 +41,8 @@ struct advice {
 /* A further one of the kind that is looked for; what it lands at decides whether it fits. */
 struct verdict_advice *advice_add(struct advice *advice, struct verdict_advice item);
 /* Tries item.change. Adds the item, with what that saves, where it applies and saves at least one per cent; NULL
- * otherwise. Empty texts are filled with what the change says of itself; `confidence` is no surer than the item's. */
+ * otherwise. Empty texts are filled with what the change says of itself; `confidence` is no surer than the item's. Of a
+ * doubtful change the reason says why there is no figure. */
 struct verdict_advice *advice_try(struct advice *advice, struct verdict_advice item);
 /* The program after the change, until the next one is tried; NULL: it does not apply. */
 const struct advice_tried *advice_tried(struct advice *advice, const char *change);

@@ -311,10 +311,9 @@ void advice_find_checkpoint(struct advice *advice)
     if (pattern != NULL)
         advice_evidence(pattern, advice->facts->arena, &item);
     struct verdict_advice *added = advice_try(advice, item);
-    if (added != NULL && added->is_doubtful) {
-        advice_figure_drop(advice, added, added->reason);
+    if (added != NULL && added->is_doubtful)
         added->is_of_cause = is_of_cause && !added->is_uneven;
-    } else if (added != NULL && pattern != NULL)
+    else if (added != NULL && pattern != NULL)
         policies_find(advice);
 }
 

@@ -2,6 +2,7 @@
  * What a checkpointed scan keeps and computes again: in which type, how often, until when; what waits behind it; and a
  * checkpoint that may cost more than it saves. */
 #include "change.h"
+#include "verdict/advice.h"
 
 /* A round makes two arrays of one product and stacks them in bf16, beside what it carries. What it carries on is result
  * 1 of a kernel, and element 1 of the state. Before the backward loop there are logits, whose weights learn last. */
@@ -114,6 +115,17 @@ START_TEST(what_may_cost_more_has_no_figure)
     ck_assert(result.has_no_figure);
     ck_assert_int_eq(result.confidence, CHANGE_GUESS);
     ck_assert_int_eq(strncmp(result.reason, "How much is not known, because computing the layers again", 57), 0);
+    struct verdict out = {.fits = VERDICT_FITS_NO};
+    const struct verdict_facts facts = {
+        .arena = &arena, .out = &out, .total_bytes = before.total_bytes, .limit_bytes = before.total_bytes};
+    struct advice advice = {
+        .facts = &facts, .has_program = true, .start = start, .before = before, .tried = arena_child(&arena)};
+    const struct verdict_advice *item = advice_try(&advice, (struct verdict_advice){.change = "checkpoint=*"});
+    ck_assert_ptr_nonnull(item);
+    ck_assert_int_eq(item->saves_bytes, -1);
+    ck_assert_int_eq(item->lands_at_bytes, -1);
+    ck_assert_int_eq(item->fits, VERDICT_FITS_PERHAPS);
+    ck_assert_str_eq(item->reason, result.reason);
 }
 END_TEST
 
