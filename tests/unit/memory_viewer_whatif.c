@@ -105,6 +105,31 @@ START_TEST(a_refusal_stands_in_the_text)
 }
 END_TEST
 
+/* What the layers of this program compute again may take more at once than what they keep. */
+START_TEST(what_has_no_figure_neither_saves_nor_fits)
+{
+    static const struct analysis_param params[] = {
+        {"change", "checkpoint=*"}, {"change", "donate=all"}, {"capacity_bytes", "1000000000000"}};
+    struct asked asked;
+    cJSON *root, *own;
+    asked_open(&asked, "tests/fixtures/gpu-pairs/optimizer-kept/"
+                       "module_0001.jit_step.sm_9.0a_gpu_after_optimizations.hlo.pb.gz");
+    cJSON *both = whatif(&asked, params, 3, &root), *donated = ask(&asked, "whatif", "change", "donate=all", &own);
+    cJSON *changes = cJSON_GetObjectItem(both, "changes"), *first = cJSON_GetArrayItem(changes, 0);
+    ck_assert(cJSON_IsTrue(cJSON_GetObjectItem(first, "has_no_figure")));
+    ck_assert(is_null(first, "saving_bytes"));
+    ck_assert(is_null(first, "fits"));
+    ck_assert(cJSON_IsTrue(cJSON_GetObjectItem(cJSON_GetArrayItem(changes, 1), "fits")));
+    ck_assert_double_eq(number(both, "total_bytes_after"), number(donated, "total_bytes_after"));
+    ck_assert_int_eq(
+        strncmp(text(both, "sentence"), "Without checkpoint=*, whose saving is not known, donate=all saves ", 66), 0);
+    ck_assert_ptr_nonnull(strstr(text(both, "sentence"), "(model)"));
+    cJSON_Delete(own);
+    cJSON_Delete(root);
+    asked_close(&asked);
+}
+END_TEST
+
 START_TEST(what_is_asked_stands_among_the_usual_once)
 {
     static const struct analysis_param params[] = {{"change", "batch=0.5"}, {"change", "batch=0.75"}, {"alone", "1"}};
@@ -278,6 +303,7 @@ int main(void)
     tcase_add_test(tests, what_it_saves_alone_is_what_it_saves);
     tcase_add_test(tests, one_that_does_not_apply_leaves_the_others_as_they_are);
     tcase_add_test(tests, a_refusal_stands_in_the_text);
+    tcase_add_test(tests, what_has_no_figure_neither_saves_nor_fits);
     tcase_add_test(tests, what_is_asked_stands_among_the_usual_once);
     tcase_add_test(tests, a_glob_has_its_own_list);
     tcase_add_test(tests, what_fits_with_changes_needs_no_more);

@@ -59,25 +59,30 @@ static void alone_find(const struct tool_request *request, struct answer *answer
 
 /* ---- sentences ---- */
 
-/* Sums over the changes that apply. */
+/* Of the changes that apply: sums over those whose saving is known, and what names the others. */
 struct applied {
     uint32_t count;
     const struct whatif_step *first;
     enum change_confidence confidence; /* of the least sure */
     double extra_flops_percent;
-    bool has_figure; /* of some of them it is known what they save */
+    uint32_t without_count;
+    const char *without; /* "checkpoint=* and checkpoint=mlp"; "" where there is none */
 };
 
-static struct applied applied_of(const struct answer *answer)
+static struct applied applied_of(const struct answer *answer, struct arena *arena)
 {
-    struct applied applied = {.confidence = CHANGE_EXACT};
+    struct applied applied = {.confidence = CHANGE_EXACT, .without = ""};
     for (uint32_t i = 0; i < answer->step_count; i++) {
         const struct whatif_step *step = &answer->steps[i];
         if (step->refusal != NULL)
             continue;
+        if (step->result.has_no_figure) {
+            applied.without =
+                arena_format(arena, "%s%s%s", applied.without, applied.without_count++ > 0 ? " and " : "", step->text);
+            continue;
+        }
         applied.first = applied.count++ == 0 ? step : applied.first;
         applied.extra_flops_percent += step->result.has_extra_flops ? step->result.extra_flops_percent : 0;
-        applied.has_figure = applied.has_figure || !step->result.has_no_figure;
         if (step->result.confidence > applied.confidence)
             applied.confidence = step->result.confidence;
     }
@@ -124,22 +129,26 @@ static const char *verdict_of(const struct answer *answer, int64_t total_bytes, 
 static const char *sentence_of(const struct tool_request *request, const struct answer *answer)
 {
     char before[SIZE_TEXT_BYTES], after[SIZE_TEXT_BYTES], saved[SIZE_TEXT_BYTES];
-    const struct applied applied = applied_of(answer);
+    const struct applied applied = applied_of(answer, request->arena);
     int64_t saving = answer->before.total_bytes - answer->after.total_bytes;
     const char *verdict = verdict_of(answer, answer->after.total_bytes, applied.confidence, request->arena),
-               *compute = "";
+               *compute = "", *without = "";
     size_text(before, (uint64_t)answer->before.total_bytes);
     size_text(after, (uint64_t)answer->after.total_bytes);
     size_text(saved, (uint64_t)(saving < 0 ? -saving : saving));
-    if (applied.count == 0)
+    if (applied.count == 0 && applied.without_count == 0)
         return arena_format(request->arena, "Needs %s as it is%s.", before, verdict);
-    if (!applied.has_figure)
+    if (applied.count == 0)
         return arena_format(request->arena, "%s: how much of %s that saves is not known.",
-                            applied.count == 1 ? applied.first->text : "These changes together", before);
+                            applied.without_count == 1 ? applied.without : "These changes together", before);
+    if (applied.without_count > 0)
+        without = arena_format(request->arena, "Without %s, whose saving is not known, ", applied.without);
     if (applied.extra_flops_percent > 0)
         compute = arena_format(request->arena, ", +%.1f %% compute", applied.extra_flops_percent);
-    return arena_format(request->arena, "%s %s %s: %s becomes %s%s (%s%s).",
-                        applied.count == 1 ? applied.first->text : "These changes together",
+    return arena_format(request->arena, "%s%s %s %s: %s becomes %s%s (%s%s).", without,
+                        applied.count == 1          ? applied.first->text
+                        : applied.without_count > 0 ? "the others together"
+                                                    : "These changes together",
                         saving < 0           ? applied.count == 1 ? "costs" : "cost"
                         : applied.count == 1 ? "saves"
                                              : "save",
@@ -165,7 +174,8 @@ static const char *fit_sentence(const struct tool_request *request, const struct
     size_text(needed, (uint64_t)answer->after.total_bytes);
     if (answer->fit.has_fit_already)
         return arena_format(request->arena, "It fits %s: %s of %s.",
-                            applied_of(answer).count > 0 ? "with what is changed" : "as it is", needed, limit);
+                            applied_of(answer, request->arena).count > 0 ? "with what is changed" : "as it is", needed,
+                            limit);
     if (answer->fit.set_count > 0)
         return arena_format(request->arena, "%u %s of changes %s make it fit %s, by %s.", answer->fit.set_count,
                             answer->fit.set_count == 1 ? "set" : "sets", is_sure ? "would" : "may", limit,

@@ -101,12 +101,14 @@ void whatif_steps_write(struct json *json, const struct whatif_step *step, int64
     json_key_text(json, "words", step->change.kind < CHANGE_COUNT ? change_words(step->change.kind) : "");
     if (step->refusal != NULL)
         json_key_text(json, "refusal", step->refusal);
-    json_key_int(json, "saving_bytes", step->saving_bytes);
     if (step->result.has_no_figure)
         json_key_bool(json, "has_no_figure", true);
+    else
+        json_key_int(json, "saving_bytes", step->saving_bytes);
     json_key_int(json, "total_bytes", step->sums.total_bytes);
     json_key_int(json, "peak_bytes", step->sums.peak_bytes);
-    whatif_steps_write_fits(json, "fits", room_bytes, step->sums.total_bytes);
+    if (!step->result.has_no_figure)
+        whatif_steps_write_fits(json, "fits", room_bytes, step->sums.total_bytes);
     json_key_text(json, "confidence", step->refusal != NULL ? NULL : change_confidence_name(step->result.confidence));
     json_key_text(json, "reason", step->result.reason);
     fit_write_extra_flops(json, step->result.has_extra_flops, step->result.extra_flops_percent);

@@ -177,6 +177,19 @@ export function run({ test, includes, equal, truth, daemon, open }) {
     await page.finish();
   });
 
+  test('a change without a figure saves and becomes what is not known, and neither fits nor is over', async () => {
+    const base = await daemon('--logdir=tests/fixtures/gpu-pairs');
+    const page = await open(base);
+    const link = (await sessionLink(page, base, 'optimizer-kept')).split('&')[0];
+    await goTo(page, `${link}&tool=memory_viewer&drawer=whatif&capacity=v5e&whatif=checkpoint=*&whatif=batch=0.5`);
+    await idle(page);
+    const alone = (await row(page, 'checkpoint=*').locator('td.number').allInnerTexts()).map((cell) => cell.trim());
+    equal(alone.slice(0, 2), ['not known', 'not known']);
+    includes(await said(page, `${DRAWER} .whatif-together li:first-child`), 'saves not knownbecomes not knownguess');
+    includes(await answer(page), 'Without checkpoint=*, whose saving is not known, batch=0.5 saves ');
+    await page.finish();
+  });
+
   test('Fit lists at most five sets; each is applied by a click and does fit', async () => {
     const page = await openDemo('&drawer=whatif');
     await page.locator(`${DRAWER} .whatif-acts button`, { hasText: 'Fit' }).click();

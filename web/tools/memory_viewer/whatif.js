@@ -39,6 +39,10 @@ const isSame = (a, b) => a.length === b.length && a.every((each) => b.includes(e
 
 /* ---- the list ---------------------------------------------------------------- */
 
+/* What it saves and becomes; of a change without a figure the daemon's sums are those of the program before it. */
+const savesNode = (row) => (row.has_no_figure ? el('span', { class: 'dim' }, 'not known') : savingFigure(row));
+const becomesNode = (row) => (row.has_no_figure ? el('span', { class: 'dim' }, 'not known') : landingFigure(row));
+
 /* Two lines of the table: figures, then the line to write and, if it is open, the reason. */
 function changeRows(row, at, { ticked, opened, onTick }) {
   const box = el('input', {
@@ -65,8 +69,8 @@ function changeRows(row, at, { ticked, opened, onTick }) {
           el('span', {}, el('code', {}, visible(row.change)), el('span', { class: 'dim' }, visible(row.words))),
         ),
       ),
-      el('td', { class: 'number' }, savingFigure(row)),
-      el('td', { class: 'number' }, landingFigure(row), ' ', fits),
+      el('td', { class: 'number' }, savesNode(row)),
+      el('td', { class: 'number' }, becomesNode(row), ' ', fits),
       el('td', { class: 'number' }, computeWords(row)),
       el('td', {}, confidenceButton({ key: row.change, word: row.confidence, id: why, opened })),
     ),
@@ -138,8 +142,8 @@ function togetherNodes(data, { onTick }) {
           el('code', {}, visible(row.change)),
           row.refusal == null
             ? [
-                el('span', {}, 'saves ', savingFigure(row)),
-                el('span', {}, 'becomes ', landingFigure(row)),
+                el('span', {}, 'saves ', savesNode(row)),
+                el('span', {}, 'becomes ', becomesNode(row)),
                 el('span', { class: 'dim' }, row.confidence),
               ]
             : el('span', { class: 'caution' }, visible(row.refusal)),
