@@ -64,7 +64,7 @@ static uint32_t twice_find(const struct variant *variant, struct value_walk *wal
 }
 
 enum { TWICE_MAX = 4096 };
-void cast_kept_add(struct variant *variant, uint64_t type)
+void cast_kept_add(struct variant *variant, uint64_t type, const bool *is_narrowed, uint32_t row_count)
 {
     struct value_walk walk;
     if (variant->plan->platform != SPACE_PLATFORM_GPU || shape_type_bytes(type) != 2)
@@ -78,9 +78,9 @@ void cast_kept_add(struct variant *variant, uint64_t type)
     for (uint32_t i = 0; i < count; i++)
         if (found[i].count > 1 && found[i].last_step > found[i].first_step + 1)
             map_put(&places, found[i].product_at, i, true);
-    for (uint32_t i = 0, before = variant->row_count; i < before && places.count > 0; i++) {
+    for (uint32_t i = 0; i < row_count && places.count > 0; i++) {
         struct variant_row row = variant->rows[i];
-        uint32_t place = row.is_gone || row.is_indefinite || row.plan_row == PLAN_NONE || row.type != type ||
+        uint32_t place = row.is_gone || row.is_indefinite || row.plan_row == PLAN_NONE || !is_narrowed[i] ||
                                  row.instruction_at == HLO_NONE
                              ? MAP_NONE
                              : map_get(&places, row.instruction_at);

@@ -119,12 +119,14 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
     bool is_exact = true;
     if (states != NULL)
         types_note(variant, states, change->type, is_all && wanted >= 2);
+    const uint32_t before = variant->row_count;
+    bool *is_narrowed = arena_array(variant->arena, bool, (size_t)before + 1);
     struct softmax softmax;
     struct value_walk walk;
     softmax_init(&softmax, variant);
     value_walk_init(&walk, variant->plan->graph, 8 * (uint64_t)variant->plan->hlo.instruction_count + 4096,
                     variant->arena);
-    for (uint32_t i = 0, before = variant->row_count; i < before; i++) {
+    for (uint32_t i = 0; i < before; i++) {
         struct variant_row *row = &variant->rows[i];
         enum type_state state = states && row->leaf != HLO_NONE
                                     ? (enum type_state)states[variant->dimensions.arrays[row->leaf]]
@@ -148,10 +150,11 @@ bool change_cast(struct variant *variant, const struct change *change, struct ch
         row = &variant->rows[i];
         is_exact = is_exact && (row->is_argument || is_updated);
         row->type = (uint8_t)change->type;
+        is_narrowed[i] = true;
         out->row_count++;
     }
     if (is_all)
-        cast_kept_add(variant, change->type);
+        cast_kept_add(variant, change->type, is_narrowed, before);
     if (out->row_count == 0)
         return err_set(err, ERR_argument, ERR_NO_OFFSET, "cast=%.*s: what matches has no wider numbers",
                        (int)change->glob.length, change->glob.data);

@@ -80,9 +80,20 @@ START_TEST(numbers_made_of_pixels_stay_wide)
 }
 END_TEST
 
-/* A GPU computes the tanh of a GELU twice from float32; of bfloat16 it keeps it, beside the product. */
+/* A GPU computes the tanh of a GELU twice from float32; of bfloat16 it keeps it, beside the product. Where the product
+ * is bfloat16 already, it does what it did before. */
 START_TEST(a_gpu_keeps_what_is_narrow)
 {
+    static const char *const mixed =
+        "scheduled forth { q = bf16[64,64] parameter(0) t = bf16[64,64] tanh(q) \"jit(f)/jvp(M)/tanh\" ROOT r = "
+        "bf16[64,64] multiply(t, q) \"jit(f)/jvp(M)/mul\" } back { q2 = bf16[64,64] parameter(0) t2 = bf16[64,64] "
+        "tanh(q2) \"jit(f)/jvp(M)/tanh\" ROOT r2 = bf16[64,64] multiply(t2, q2) \"jit(f)/transpose(jvp(M))/mul\" } "
+        "main { x = bf16[64,64] parameter(0) \"x\" !arg w = bf16[64,64] parameter(1) \"w\" !arg "
+        "v = f32[64,64] parameter(2) \"v\" !arg p = bf16[64,64] dot(x, w) \"jit(f)/jvp(M)/dot_general\" !temp "
+        "a = bf16[64,64] fusion(p) calls=forth \"jit(f)/jvp(M)/mul\" !temp "
+        "b = bf16[64,64] dot(a, w) \"jit(f)/jvp(M)/dot_general\" !temp "
+        "c = bf16[64,64] fusion(p) calls=back \"jit(f)/transpose(jvp(M))/mul\" !temp "
+        "ROOT y = bf16[64,64] add(b, c) \"jit(f)/add\" !out }";
     static const char *const program =
         "scheduled forth { q = f32[64,64] parameter(0) t = f32[64,64] tanh(q) \"jit(f)/jvp(M)/tanh\" ROOT r = "
         "f32[64,64] multiply(t, q) \"jit(f)/jvp(M)/mul\" } back { q2 = f32[64,64] parameter(0) t2 = f32[64,64] "
@@ -100,6 +111,10 @@ START_TEST(a_gpu_keeps_what_is_narrow)
         ck_assert_int_eq(before.live_bytes, 4 * 16384);
         ck_assert_int_eq(after.live_bytes, (4 + is_gpu) * 8192);
     }
+    open_program(mixed);
+    plan.platform = SPACE_PLATFORM_GPU;
+    ck_assert_int_eq(saves("cast=*:bf16"), 8192); /* v */
+    ck_assert_int_eq(after.live_bytes, before.live_bytes);
 }
 END_TEST
 
