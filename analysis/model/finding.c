@@ -31,26 +31,32 @@ void finding_text(struct finding *finding, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    *part_add(finding) = (struct finding_part){FINDING_TEXT, arena_text(finding->arena, str_of(text)), 0};
+    *part_add(finding) = (struct finding_part){FINDING_TEXT, arena_text(finding->arena, str_of(text)), 0, NULL};
 }
 
-static void size_add(struct finding *finding, const char *sign, int64_t bytes)
+static void size_add(struct finding *finding, const char *sign, int64_t bytes, const char *figure)
 {
     char text[SIZE_TEXT_BYTES];
     size_text(text, bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes);
-    *part_add(finding) = (struct finding_part){FINDING_SIZE, arena_format(finding->arena, "%s%s", sign, text), bytes};
+    *part_add(finding) =
+        (struct finding_part){FINDING_SIZE, arena_format(finding->arena, "%s%s", sign, text), bytes, figure};
 }
 
-void finding_size(struct finding *finding, int64_t bytes) { size_add(finding, "", bytes); }
+void finding_size(struct finding *finding, int64_t bytes) { finding_figure(finding, bytes, NULL); }
+
+void finding_figure(struct finding *finding, int64_t bytes, const char *figure)
+{
+    size_add(finding, "", bytes, figure);
+}
 
 void finding_change(struct finding *finding, int64_t bytes)
 {
-    size_add(finding, bytes > 0 ? "+" : bytes < 0 ? "\xE2\x88\x92" : "", bytes);
+    size_add(finding, bytes > 0 ? "+" : bytes < 0 ? "\xE2\x88\x92" : "", bytes, NULL);
 }
 
 void finding_name(struct finding *finding, struct str name)
 {
-    *part_add(finding) = (struct finding_part){FINDING_NAME, arena_text(finding->arena, name), 0};
+    *part_add(finding) = (struct finding_part){FINDING_NAME, arena_text(finding->arena, name), 0, NULL};
 }
 
 void finding_param(struct finding *finding, const char *name, struct str value)

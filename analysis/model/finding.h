@@ -13,7 +13,8 @@ enum { FINDING_PARTS_MAX = 24, FINDING_PARAMS_MAX = 4 };
 struct finding_part {
     enum { FINDING_TEXT, FINDING_SIZE, FINDING_NAME } kind;
     const char *text;
-    int64_t bytes; /* of a size */
+    int64_t bytes;      /* of a size */
+    const char *figure; /* which one it is, for a face that explains it; NULL: it need not be told */
 };
 
 struct finding {
@@ -33,6 +34,8 @@ struct finding *finding_begin(struct arena *arena, const char *kind, const char 
 /* By printf rules. */
 void finding_text(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_size(struct finding *finding, int64_t bytes);
+/* The same, with the name by which a face explains it; static. */
+void finding_figure(struct finding *finding, int64_t bytes, const char *figure);
 /* "+3.00 GiB", "−96.0 KiB", "0 B". */
 void finding_change(struct finding *finding, int64_t bytes);
 /* Out of a file. */

@@ -11,9 +11,27 @@ static void part_write(struct json *json, const struct finding_part *part)
     if (part->kind == FINDING_SIZE) {
         json_key_int(json, "bytes", part->bytes);
         json_key_text(json, "text", part->text);
+        json_key_text(json, "figure", part->figure);
     } else {
         json_key_text(json, "name", part->text);
     }
+    json_object_end(json);
+}
+
+static void words_write(struct json *json, const struct finding *finding)
+{
+    json_key_text(json, "sentence", finding->sentence);
+    json_key_array(json, "parts");
+    for (uint32_t i = 0; i < finding->part_count; i++)
+        part_write(json, &finding->parts[i]);
+    json_array_end(json);
+}
+
+void finding_write_sentences(struct json *json, const char *name, const struct finding *finding)
+{
+    if (!json_key_object_if(json, name, finding != NULL))
+        return;
+    words_write(json, finding);
     json_object_end(json);
 }
 
@@ -22,11 +40,7 @@ void finding_write(struct json *json, const struct finding *finding)
     if (!json_key_object_if(json, "finding", finding != NULL))
         return;
     json_key_text(json, "kind", finding->kind);
-    json_key_text(json, "sentence", finding->sentence);
-    json_key_array(json, "parts");
-    for (uint32_t i = 0; i < finding->part_count; i++)
-        part_write(json, &finding->parts[i]);
-    json_array_end(json);
+    words_write(json, finding);
     if (json_key_object_if(json, "evidence", finding->view != NULL)) {
         json_key_text(json, "view", finding->view);
         json_key_object(json, "params");

@@ -321,6 +321,48 @@ def test_a_row_of_memory_is_found_by_its_key(t):
         equal((pool["is_peak_free_in_pieces"], pool["is_fragmentation_shown"]), (True, True))
 
 
+def test_the_core_says_what_is_above_the_views_of_memory(t):
+    """each figure of a sentence is that of the answer, and the sentence is its parts"""
+    daemon = t.serve("--demo")
+    session = daemon.session_id("training")
+
+    def figures(said):
+        words = [part if isinstance(part, str) else part.get("text", part.get("name")) for part in said["parts"]]
+        equal("".join(words), said["sentence"])
+        return {part["figure"]: part["bytes"] for part in said["parts"] if isinstance(part, dict) and "figure" in part}
+
+    def counted(count, word):
+        return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+    for pool in daemon.get_json("/api/v1/memory_profile/summary", session=session)["data"]["pools"]:
+        ask = {"session": session, "memory": pool["memory"]}
+        said = pool["course"]["sentence"]
+        start = f"{counted(pool['allocation_count'], 'allocation')} and {counted(pool['deallocation_count'], 'free')}"
+        assert said.startswith(start), said
+        equal(
+            f"; {counted(pool['never_freed_count'], 'allocation')} never freed" in said, pool["never_freed_count"] > 0
+        )
+        has_more = pool["lifetime_peak_bytes"] > pool["peak"]["in_use_bytes"]
+        equal(figures(pool["course"]), {"lifetime_peak": pool["lifetime_peak_bytes"]} if has_more else {})
+        data = daemon.get_json("/api/v1/memory_profile/addresses", **ask)["data"]
+        start = f"{counted(data['block_count'], 'block')} and {counted(data['hole_count'], 'hole')}."
+        assert data["said"]["sentence"].startswith(start), data["said"]
+        hole = {"largest_hole": data["largest_hole"]["size_bytes"]} if data["largest_hole"] else {}
+        unknown = {"unknown": data["unknown_bytes"]} if data["unknown_bytes"] else {}
+        equal(figures(data["said"]), hole | unknown)
+        data = daemon.get_json("/api/v1/memory_profile/fragmentation", **ask)["data"]
+        equal(
+            figures(data["said"]),
+            {
+                "largest_chunk": data["worst"]["largest_free_bytes"],
+                "largest_request": data["largest_request"]["size_bytes"],
+            },
+        )
+        equal("it would have fitted at any time" in data["said"]["sentence"], data["failing_ps"] == 0)
+        data = daemon.get_json("/api/v1/memory_profile/live", **ask)["data"]
+        equal((data["matches_curve"], data["balance"].endswith(" = curve at this time")), (True, True))
+
+
 def test_pages_of_events_are_those_of_the_whole_list(t):
     """only the rows of a page are put in order: against the CSV, which has all of them"""
     daemon = t.serve("--demo")

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * canned_pool.mjs: the events of a small training loop, the pools that they make, and the summary of them. */
 
+import { bytes } from '../../web/lib/format.js';
+
 export const MIB = 1024 ** 2;
 export const STEP_PS = 10e9;
 export const CAPACITY = 1024 * MIB;
@@ -42,6 +44,14 @@ function makeEvents({ steps = 20, before = BEFORE, scale = 1 } = {}) {
     held.reverse().forEach((activation, layer) => add(at + 5e9 + layer * 1e9, activation, false));
   }
   return events;
+}
+
+/* Sentences as the core makes them; a figure is [bytes, its name]. */
+export function said(...parts) {
+  const made = parts.map((one) =>
+    Array.isArray(one) ? { bytes: one[0], text: bytes(one[0]), ...(one[1] ? { figure: one[1] } : {}) } : one,
+  );
+  return { sentence: made.map((one) => one.text ?? one.name ?? one).join(''), parts: made };
 }
 
 export const point = (event, before) => ({
@@ -130,6 +140,7 @@ export function summaryOf(pools, hosts, reason, notes = []) {
       has_addresses: true,
       chain: { link_count: pool.events.length - 1, break_count: 0 },
       finding: pool.options.finding ?? null,
+      course: said(`${pool.events.length} allocations and frees.`),
       sparkline_bytes: Array.from(
         { length: 64 },
         (_, at) => pool.events[Math.floor((at * pool.events.length) / 64)].used,

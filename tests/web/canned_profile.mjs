@@ -4,7 +4,8 @@
  * computed here from the list of events, in the plainest way. */
 
 import { columnsOf } from './canned.mjs';
-import { CAPACITY, MIB, STEP_PS, makePool, point, summaryOf } from './canned_pool.mjs';
+import { bytes } from '../../web/lib/format.js';
+import { CAPACITY, MIB, STEP_PS, makePool, point, said, summaryOf } from './canned_pool.mjs';
 
 function stateAt(pool, time) {
   const at = pool.events.filter((event) => event.time <= time).at(-1);
@@ -207,6 +208,7 @@ function live(pool, query) {
     rows_bytes: sum(all),
     total_bytes: sum(all) + before,
     matches_curve: true,
+    balance: `${bytes(sum(all) + before)} = curve at this time`,
     between:
       a == null
         ? null
@@ -381,6 +383,13 @@ function addresses(pool, query) {
     unknown_bytes: 300 * MIB,
     block_count: alive.length,
     hole_count: holes.length,
+    said: said(
+      `${alive.length} blocks and ${holes.length} holes. The largest hole between them has `,
+      [holes[0].size_bytes, 'largest_hole'],
+      '. ',
+      [300 * MIB, 'unknown'],
+      ' are in use at addresses that are not in the trace: a hole may be one of these.',
+    ),
     largest_hole: holes[0] ? { address: holes[0].address, size_bytes: holes[0].size_bytes } : null,
     blocks,
   };
@@ -410,6 +419,17 @@ function fragmentation(pool) {
       fragmentation: 0.1,
       largest_free_bytes: largest[0],
     },
+    said: said(
+      `Worst at ${pool.events[0].time / 1e9} ms: `,
+      [free[0]],
+      ' free, the largest free chunk ',
+      [largest[0], 'largest_chunk'],
+      '. The largest request asked for ',
+      [28 * MIB, 'largest_request'],
+      ' (',
+      { name: 'mul' },
+      '); it would have fitted at any time.',
+    ),
     largest_request: { event: 3, time_ps: pool.events[3].time, size_bytes: 28 * MIB, op: 'mul' },
     failing_ps: 0,
   };

@@ -114,6 +114,39 @@ static struct finding *flat_find(const struct memory_profile_pool *pool, struct 
     return finding_end(finding);
 }
 
+/* "; 1,024 frees" */
+static void count_say(struct finding *course, const char *before, uint64_t count, const char *one)
+{
+    char text[COUNT_TEXT_BYTES];
+    finding_text(course, "%s%s %s%s", before, size_text_count(text, count), one, count == 1 ? "" : "s");
+}
+
+/* How often a pool was asked, what was never freed, and the highest since the program began. */
+static struct finding *course_make(const struct memory_profile_pool *pool, struct arena *arena)
+{
+    struct memory_profile_end end;
+    if (memory_profile_end_of(pool, &end))
+        return NULL;
+    struct finding *course = finding_begin(arena, "course", NULL);
+    count_say(course, "", pool->allocation_count, "allocation");
+    count_say(course, " and ", pool->deallocation_count, "free");
+    if (pool->pairs.never_freed > 0) {
+        count_say(course, "; ", pool->pairs.never_freed, "allocation");
+        finding_text(course, " never freed");
+    }
+    if (pool->pairs.before_window > 0) {
+        count_say(course, "; ", pool->pairs.before_window, "free");
+        finding_text(course, " of memory allocated before the trace");
+    }
+    finding_text(course, ".");
+    if (pool->lifetime_peak_bytes > memory_profile_in_use_bytes(pool->profile, pool->peak_at)) {
+        finding_text(course, " The highest since the program began: ");
+        finding_figure(course, pool->lifetime_peak_bytes, "lifetime_peak");
+        finding_text(course, ".");
+    }
+    return finding_end(course);
+}
+
 void memory_profile_finding_make(struct memory_profile *profile, struct arena *arena)
 {
     struct err ignored = ERR_INIT;
@@ -137,5 +170,6 @@ void memory_profile_finding_make(struct memory_profile *profile, struct arena *a
             pool->finding = memory_profile_end_finding(pool, arena);
         if (pool->finding == NULL)
             pool->finding = flat_find(pool, arena);
+        pool->course = course_make(pool, arena);
     }
 }

@@ -7,5 +7,5 @@
 
 /* " at 812.4 ms" on the page of the tool. */
 void memory_profile_finding_time(struct finding *finding, int64_t time_ps);
-/* Sets pool->finding. Cost: that of the view "growth", once a pool. */
+/* Sets pool->finding and pool->course. Cost: that of the view "growth", once a pool. */
 void memory_profile_finding_make(struct memory_profile *profile, struct arena *arena);

@@ -159,6 +159,7 @@ struct memory_profile_pool {
     uint32_t failure_count;
     struct memory_profile_notes notes;
     struct finding *finding; /* the finding shown first (finding.h of the tools); NULL: nothing */
+    struct finding *course;  /* its allocations and frees in sentences; NULL: only its end is known */
 };
 
 struct memory_profile {

@@ -2,7 +2,9 @@
  * addresses.c: the view "addresses": what lies where in a pool at a moment, to
  * scale. What was there before the trace and is never freed has no address: a hole
  * may be such memory, `unknown_bytes` says how much of it there is. */
+#include "views/finding_write.h"
 #include "views/memory_profile/pieces.h"
+#include "views/memory_profile/sentences.h"
 #include "views/memory_profile/views.h"
 
 #include <errno.h>
@@ -71,6 +73,9 @@ static void blocks_write(struct json *json, const struct address_map *map, int64
     json_array_end(json);
     json_key_uint(json, "block_count", block_count);
     json_key_uint(json, "hole_count", hole_count);
+    const struct memory_profile_sentences_holes holes = {block_count, hole_count, largest_hole,
+                                                         map->blocks.unknown_bytes};
+    finding_write_sentences(json, "said", memory_profile_sentences_addresses(&holes, map->request->arena));
     json_key(json, "largest_hole");
     if (largest_hole == 0) {
         json_null(json);

@@ -2,6 +2,8 @@
  * fragmentation.c: the view "fragmentation": free memory, the largest free chunk
  * that the allocator's figures imply, and which request would not have fitted. */
 #include "model/memory_profile/waste.h"
+#include "views/finding_write.h"
+#include "views/memory_profile/sentences.h"
 #include "views/memory_profile/thin.h"
 #include "views/memory_profile/views.h"
 
@@ -68,6 +70,9 @@ static void worst_write(struct json *json, const struct figures *figures)
         json_object_end(json);
     }
     json_key_int(json, "failing_ps", range.failing_ps);
+    finding_write_sentences(
+        json, "said",
+        memory_profile_sentences_fragmentation(figures->pool, worst, range.failing_ps, figures->request->arena));
 }
 
 static void largest_write(struct json *json, const struct figures *figures)

@@ -7,6 +7,7 @@
 #include "model/memory_profile/categories.h"
 #include "model/memory_profile/naming.h"
 #include "read/torch/torch_snapshot.h"
+#include "views/memory_profile/sentences.h"
 #include "views/memory_profile/views.h"
 #include "views/table.h"
 
@@ -234,7 +235,7 @@ static void remainder_write(struct json *json, const char *code, int64_t bytes, 
     json_object_end(json);
 }
 
-static void remainders_write(struct json *json, const struct memory_profile_live *live)
+static void remainders_write(struct json *json, const struct memory_profile_live *live, struct arena *arena)
 {
     struct memory_profile_category_sum freed[CATEGORY_COUNT] = {{0, 0, 0}};
     bool has_categories = live->pool->before != NULL;
@@ -256,6 +257,7 @@ static void remainders_write(struct json *json, const struct memory_profile_live
     json_key_int(json, "rows_bytes", live->rows_bytes);
     json_key_int(json, "total_bytes", total);
     json_key_bool(json, "matches_curve", live->unaccounted_bytes == 0);
+    json_key_text(json, "balance", memory_profile_sentences_balance(live, total, arena));
 }
 
 static void between_write(struct json *json, const struct tool_request *request, const struct memory_profile_live *live)
@@ -302,7 +304,7 @@ static void answer_write(struct json *json, const struct live_listing *listing,
     json_key_int(json, "matched_bytes", matched_bytes);
     json_key_uint(json, "matched_allocation_count", matched_count);
     table_rows_write(rows, "rows", json);
-    remainders_write(json, live);
+    remainders_write(json, live, listing->request->arena);
     struct memory_profile_tally tally = {0, 0, 0, PROFILE_NONE};
     if (listing->profile->guess_count > 0)
         tally = memory_profile_naming_tally(live->pool, moment->count, listing->request->arena);

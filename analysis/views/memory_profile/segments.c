@@ -6,6 +6,7 @@
 #include "model/memory_profile/held.h"
 #include "views/finding_write.h"
 #include "views/memory_profile/pieces.h"
+#include "views/memory_profile/sentences.h"
 #include "views/memory_profile/views.h"
 #include "views/table.h"
 
@@ -156,7 +157,7 @@ static const struct table_spec spec = {.columns = columns, .sort = "-size,addres
 
 /* `failure`: of that moment; NULL: none. */
 static void sums_write(struct json *json, const struct memory_profile_held *held,
-                       const struct memory_profile_failure *failure)
+                       const struct memory_profile_failure *failure, struct arena *arena)
 {
     uint64_t free_bytes = held->reserved_bytes - held->used_bytes, unused = 0;
     uint32_t hole_count = 0;
@@ -187,6 +188,9 @@ static void sums_write(struct json *json, const struct memory_profile_held *held
     }
     json_key_double(json, "fragmentation",
                     fragmentation_of(free_bytes, largest == NULL ? 0 : largest->largest_hole_bytes));
+    const struct memory_profile_sentences_sums sums = {free_bytes, unused,
+                                                       largest == NULL ? 0 : largest->largest_hole_bytes, hole_count};
+    finding_write_sentences(json, "said", memory_profile_sentences_segments(held, &sums, arena));
 }
 
 /* All rows are drawn on one scale: that of the largest one, or of all of them in one picture. */
@@ -246,7 +250,7 @@ bool memory_profile_segments(const struct tool_request *request, struct json *js
                                     ? "PyTorch holds no segment of this device at this time."
                                     : "Only allocator snapshots of PyTorch tell segments; the address map shows what a "
                                       "trace knows.");
-    sums_write(json, &listing->held, failure);
+    sums_write(json, &listing->held, failure, request->arena);
     if (failure != NULL) {
         json_key(json, "failure");
         memory_profile_views_failure(json, listing->pool, failure);

@@ -148,6 +148,7 @@ void memory_profile_summary_pool(struct json *json, const struct memory_profile_
     json_key_uint(json, "break_count", pool->break_count);
     json_object_end(json);
     finding_write(json, pool->finding);
+    finding_write_sentences(json, "course", pool->course);
     memory_profile_views_failures(json, pool,
                                   pool->failure_count > FAILURES_SHOWN ? pool->failure_count - FAILURES_SHOWN : 0,
                                   pool->failure_count);

@@ -47,11 +47,14 @@ const pool = {
   is_peak_free_in_pieces: true,
   is_fragmentation_shown: true,
   capacity_bytes: 80 * GIB,
-  allocation_count: 12,
-  deallocation_count: 1,
-  never_freed_count: 3,
-  before_window_count: 0,
-  lifetime_peak_bytes: 72 * GIB,
+  course: {
+    sentence: '12 allocations and 1 free. The highest since the program began: 72.00 GiB.',
+    parts: [
+      '12 allocations and 1 free. The highest since the program began: ',
+      { bytes: 72 * GIB, text: '72.00 GiB', figure: 'lifetime_peak' },
+      '.',
+    ],
+  },
   min_bytes: GIB,
   has_free: true,
   finding: null,
@@ -112,11 +115,10 @@ export function run({ test, equal, truth }) {
     );
     const noCapacity = { ...pool, capacity_bytes: null, capacity_sentence: 'Capacity not known.' };
     equal(say.second(noCapacity).map(textOf).at(-1), 'Capacity not known.', "the core's words");
-    const second = say.second(pool).map(textOf).join(' ');
-    equal(
-      second,
-      '12 allocations and 1 free; 3 allocations never freed. The highest since the program began: 72.00 GiB.',
-    );
+    const [course, ...others] = say.second(pool);
+    equal(textOf(course), pool.course.sentence, "the core's words");
+    equal([course[1].explain, others.length], ['lifetime', 0]);
+    equal(say.second({ ...pool, course: undefined }), [], 'nothing is said of no course');
     equal(
       textOf(
         say.answer({
@@ -190,12 +192,9 @@ export function run({ test, equal, truth }) {
     );
   });
 
-  test('rows that do not add up to the curve say by how much', () => {
-    equal(say.balance({ total_bytes: 100, in_use_bytes: 100, matches_curve: true }), '100 B = curve at this time ✓');
-    equal(
-      say.balance({ total_bytes: 90, in_use_bytes: 100, matches_curve: false }),
-      '90 B, but the curve says 100 B: +10 B unexplained',
-    );
+  test('the core says whether rows add up to the curve; a tick if they do', () => {
+    equal(say.balance({ balance: '100 B = curve', matches_curve: true }), '100 B = curve ✓');
+    equal(say.balance({ balance: '90 B, but …', matches_curve: false }), '90 B, but …');
   });
 
   test('the timeline begins with what was there before, and holds the last value', () => {

@@ -89,7 +89,7 @@ function createMap({ trace, url, onPickBlock }) {
   };
   const draw = (found) => {
     data = found;
-    const said = say.addressAnswer(found);
+    const said = say.told(found.said);
     panel.setTitle('Addresses ', el('span', { class: 'dim' }, say.timeWords({ ...found, step: null }, url.wanted)));
     fill(answer, nodesOf(said));
     strip.draw(
@@ -182,7 +182,7 @@ function createWaste({ trace, url }) {
   };
   const draw = (found) => {
     data = found;
-    fill(answer, nodesOf(say.fragmentationAnswer(found)));
+    fill(answer, nodesOf(say.told(found.said)));
     failing.hidden = found.columns.failed_request_bytes.every((size) => size == null);
     drawn = fragmentationOf(found, { all: trace.all, range: url.range() });
     chart.draw({ ...drawn, label: 'Free memory and the largest free chunk over time.' });

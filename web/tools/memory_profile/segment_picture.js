@@ -91,7 +91,7 @@ export function createSegmentPicture({ trace, url, onPick }, createReader) {
     fill(
       answer,
       found.finding ? el('strong', {}, nodesOf(sentenceParts(found.finding)), ' ') : '',
-      nodesOf(say.segmentsAnswer(found)),
+      nodesOf(say.told(found.said)),
       left > 0
         ? ` ${counted(left, 'smaller one')}, ${bytes(found.reserved_bytes - drawn)} together, are in the table only.`
         : '',

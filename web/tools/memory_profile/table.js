@@ -22,7 +22,7 @@ const hasBoth = (route) => markOf(route.a) != null && markOf(route.b) != null;
 const STRIP_PARTS = 512;
 
 /* What makes them differ. params({wanted, route}) → question; title(url, data), columns(data, rows, trace); foot(data,
-   rows, wanted). */
+   rows). */
 const KINDS = {
   live: {
     sort: '-size',
@@ -48,7 +48,7 @@ const KINDS = {
         .sort((a, b) => b.size_bytes - a.size_bytes)
         .map((row) => ({ ...row, id: `r:${row.code}`, isRemainder: true, requested_bytes: null })),
     answer: (data) => (data.between ? say.betweenWords(data.between) : ''),
-    foot: (data, rows, wanted) => ({
+    foot: (data, rows) => ({
       rest: data.matched_count < data.total_count && {
         values: { size: inUnit(data.rows_bytes - data.matched_bytes, unitFor(rows, ['size_bytes'])) },
         text: `${counted(data.total_count - data.matched_count, 'group')} that the filter leaves out`,
@@ -56,7 +56,7 @@ const KINDS = {
       text: el(
         'span',
         { class: data.matches_curve ? '' : 'caution' },
-        `${say.matchedWords('live', data, data.rows_bytes)} · ${say.balance(data, wanted)}`,
+        `${say.matchedWords('live', data, data.rows_bytes)} · ${say.balance(data)}`,
       ),
     }),
   },

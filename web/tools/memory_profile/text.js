@@ -22,6 +22,21 @@ import { categoryWords } from '../../widgets/categories.js';
 const part = (value, text = bytes(value), role = '', explain = '') => ({ bytes: value, text, role, explain });
 const short = (text, max = 60) => cutMiddle(visible(text), max);
 
+const CARDS = {
+  largest_hole: 'hole',
+  unknown: 'unknown',
+  largest_chunk: 'chunk',
+  largest_request: 'request',
+  lifetime_peak: 'lifetime',
+};
+
+/* Sentences of the core (`said`, `course`); a figure that has a card opens it. None without them. */
+export const told = (said) =>
+  (said?.parts ?? []).map((one) => {
+    if (one.name !== undefined) return { name: short(one.name) };
+    return one.bytes === undefined ? visible(one) : part(one.bytes, one.text, '', CARDS[one.figure]);
+  });
+
 /* "GPU_0_bfc" as it stands; a bare number is a TPU core of the host. */
 export function poolName(pool) {
   if (pool.memory === '(none)') return '(no memory id)';
@@ -95,20 +110,7 @@ export function second(pool) {
   if (pool.end) return pool.finding.kind === 'no_history' ? [sentenceParts(pool.finding), ...unknown] : unknown;
   const sentences = [];
   if (pool.finding?.kind === 'flat_line') sentences.push([visible(pool.finding.sentence).replace(/[.]?$/, '.')]);
-  sentences.push([
-    `${counted(pool.allocation_count, 'allocation')} and ${counted(pool.deallocation_count, 'free')}`,
-    pool.never_freed_count ? `; ${counted(pool.never_freed_count, 'allocation')} never freed` : '',
-    pool.before_window_count
-      ? `; ${counted(pool.before_window_count, 'free')} of memory allocated before the trace`
-      : '',
-    '.',
-  ]);
-  if (pool.lifetime_peak_bytes > pool.peak.in_use_bytes)
-    sentences.push([
-      'The highest since the program began: ',
-      part(pool.lifetime_peak_bytes, bytes(pool.lifetime_peak_bytes), '', 'lifetime'),
-      '.',
-    ]);
+  if (pool.course) sentences.push(told(pool.course));
   return [...sentences, ...unknown];
 }
 
@@ -199,17 +201,7 @@ export function timeWords(data, { time: chosen, isEnd }) {
 }
 
 /* "70.10 GiB = curve at this time ✓": whether rows and remainders add up to the curve. */
-export function balance(data, { isEnd } = {}) {
-  if (data.matches_curve) return `${bytes(data.total_bytes)} = ${isEnd ? 'in use' : 'curve at this time'} ✓`;
-  const odd = (data.remainders ?? []).find((row) => row.code === 'unaccounted');
-  if (odd && data.total_bytes === data.in_use_bytes)
-    return (
-      `${bytes(data.total_bytes)} = curve at this time, ${signedBytes(odd.size_bytes)} of it not explained by ` +
-      `any event`
-    );
-  const by = data.in_use_bytes - data.total_bytes;
-  return `${bytes(data.total_bytes)}, but the curve says ${bytes(data.in_use_bytes)}: ${signedBytes(by)} unexplained`;
-}
+export const balance = (data) => `${visible(data.balance)}${data.matches_curve ? ' ✓' : ''}`;
 
 const COUNTS = {
   live: ['group', 'groups'],
@@ -297,76 +289,8 @@ export function blockSentence(block) {
   return `${blockWord(block.kind)}${op}, ${spokenBytes(block.size_bytes)} at ${block.address}`;
 }
 
-/* "1,204 blocks, 12 holes; the largest hole has 9.20 GiB." */
-export function addressAnswer(data) {
-  const hole = data.largest_hole
-    ? [' The largest hole between them has ', part(data.largest_hole.size_bytes, undefined, '', 'hole'), '.']
-    : [];
-  const unknown = data.unknown_bytes
-    ? [
-        ' ',
-        part(data.unknown_bytes, undefined, '', 'unknown'),
-        ' are in use at addresses that are not in the trace: a hole may be one of these.',
-      ]
-    : [];
-  return [`${counted(data.block_count, 'block')} and ${counted(data.hole_count, 'hole')}.`, ...hole, ...unknown];
-}
-
-/* "60.00 MiB in 3 segments, 30.00 MiB of it free in 15 holes; the largest has 2.00 MiB. …" */
-export function segmentsAnswer(data) {
-  const hole = data.largest_hole;
-  const holes = hole
-    ? [` in ${counted(data.hole_count, 'hole')}; the largest has `, part(hole.size_bytes, undefined, '', 'hole')]
-    : [];
-  const also = (value, ...words) => (value ? [' ', part(value), ...words] : []);
-  return [
-    part(data.reserved_bytes),
-    ` in ${counted(data.segment_count, 'segment')}, `,
-    part(data.free_bytes),
-    ' of it free',
-    ...holes,
-    '.',
-    ...also(
-      data.unused_segments_bytes,
-      ' in segments without a block, which ',
-      { name: 'torch.cuda.empty_cache()' },
-      ' gives back.',
-    ),
-    ...also(data.pending_bytes, ' are freed, but a stream still uses them.'),
-    ...also(data.used_bytes - data.requested_bytes, ' are lost to rounding.'),
-    ...also(data.outside_bytes, ' lie in segments that are not in the snapshot.'),
-  ];
-}
-
 /* "allocated at 812.4 ms, 3.2 s before" of what stands between holes. */
 export function pinAge(pin) {
   if (pin.born_ps == null) return 'before the trace';
   return `${duration(pin.age_ps)}, since ${time(pin.born_ps)}`;
-}
-
-/* What the fragmentation means for requests. */
-export function fragmentationAnswer(data) {
-  const request = data.largest_request;
-  if (!data.worst) return [];
-  const { worst } = data;
-  const head = [
-    `Worst at ${time(worst.time_ps)}: `,
-    part(worst.free_bytes),
-    ' free, the largest free chunk ',
-    part(worst.largest_free_bytes, undefined, '', 'chunk'),
-    '.',
-  ];
-  if (!request) return head;
-  const op = isKnown(request.op) ? [' (', { name: short(request.op, 40) }, ')'] : [];
-  const fits =
-    data.failing_ps > 0
-      ? [`; it would have failed for ${duration(data.failing_ps)} of the time.`]
-      : ['; it would have fitted at any time.'];
-  return [
-    ...head,
-    ' The largest request asked for ',
-    part(request.size_bytes, undefined, '', 'request'),
-    ...op,
-    ...fits,
-  ];
 }
