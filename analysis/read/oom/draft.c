@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read/oom/draft.h"
+#include "read/oom/constants.h"
 
 #include "base/size_text.h"
 #include "read/oom/chain.h"
@@ -99,6 +100,7 @@ struct oom_failure *oom_draft_begin(struct oom_reader *reader, enum oom_family f
     draft->failure.notes = draft->notes;
     draft->failure.begin_at = input_at(&reader->text, status_at(reader, from));
     draft->failure.is_past_limit = is_past_limit(&reader->planned, draft->failure.begin_at);
+    draft->is_constant = oom_constants_is(&reader->text, from, to);
     code_read(reader, from, &draft->failure.error_code);
     oom_draft_reach(reader, to);
     return &draft->failure;
@@ -296,6 +298,14 @@ static void draft_join(struct oom_reader *reader, size_t at)
     kept->replica_count = was_echo ? 1 : count + !is_echo;
 }
 
+static bool has_figure(const struct oom_failure *failure)
+{
+    for (size_t i = 0; i < OOM_FIGURE_COUNT; i++)
+        if (failure->figures[i].is_known)
+            return true;
+    return failure->lists[OOM_ALLOCATIONS].count > 0;
+}
+
 void oom_draft_end(struct oom_reader *reader)
 {
     struct oom_draft *draft = &reader->draft;
@@ -307,6 +317,8 @@ void oom_draft_end(struct oom_reader *reader)
         oom_draft_note(reader, "buffers_left_out", "The list of buffers is longer than what is kept here.");
     draft->is_open = false;
     draft->failure.last_end_at = draft->failure.end_at;
+    if (draft->is_constant && !has_figure(&draft->failure))
+        return;
     ptrdiff_t before = equal_before(reader);
     if (before >= 0) {
         draft_join(reader, (size_t)before);

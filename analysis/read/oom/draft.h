@@ -29,7 +29,8 @@ struct oom_draft {
     struct oom_chunks chunks;
     uint64_t rounded_bytes; /* what an allocator made of the request; 0 = not stated */
     bool is_open;
-    bool is_weak; /* an echo of a lower layer: dropped when the failure itself is there */
+    bool is_weak;     /* an echo of a lower layer: dropped when the failure itself is there */
+    bool is_constant; /* a string of source code: dropped unless figures follow */
     bool has_dump, is_dump_over;
 };
 
