@@ -118,8 +118,10 @@ const char *fit_device_words(const struct verdict_facts *facts)
 const char *fit_wrong_size(const struct verdict_facts *facts)
 {
     const int64_t most = INT64_C(64) << 40; /* more than any host with all its devices has */
-    int64_t needed = facts_figure(facts, OOM_needed_bytes);
-    return needed <= most
+    const int64_t times = 1024;             /* an array that many times what the host may have is no plan */
+    int64_t needed = facts_figure(facts, OOM_needed_bytes), capacity = facts_figure(facts, OOM_capacity_bytes);
+    bool is_far_past = facts->is_host && capacity > 0 && needed / times > capacity;
+    return needed <= most && !is_far_past
                ? NULL
                : arena_format(facts->arena, "Look for the wrong number: %s is no real size", facts_size(facts, needed));
 }

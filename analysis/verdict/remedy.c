@@ -106,6 +106,9 @@ static bool is_without_backward(const struct oom_failure *failure)
 {
     switch (failure->activity) {
     case OOM_ACTIVITY_load:
+    case OOM_ACTIVITY_merge:
+    case OOM_ACTIVITY_export:
+    case OOM_ACTIVITY_build:
     case OOM_ACTIVITY_save:
     case OOM_ACTIVITY_restore:
     case OOM_ACTIVITY_kv_cache:
@@ -161,10 +164,29 @@ static bool is_given(const struct advice *advice, const struct remedy *remedy)
     return false;
 }
 
-static struct verdict_advice *remedy_add(struct advice *advice, const struct remedy *remedy)
+static const struct instead {
+    enum oom_sign sign;
+    const struct remedy *remedy, *other;
+} insteads[] = {
+#define INSTEAD(sign, remedy, other) {OOM_SIGN_##sign, &row_##remedy, other},
+#include "verdict/remedy_instead.def"
+};
+
+/* What is left to do where the program does already what the remedy says; NULL: nothing. Each row is read once, so rows
+ * in a circle end. */
+static const struct remedy *remedy_left(const struct advice *advice, const struct remedy *remedy)
 {
-    if (is_given(advice, remedy) || !may_apply(advice, remedy->kind) || is_of_snapshot(advice, remedy) ||
-        is_predicted(advice, remedy))
+    for (size_t i = 0; i < sizeof(insteads) / sizeof(insteads[0]) && remedy != NULL; i++)
+        if (insteads[i].remedy == remedy && oom_has_sign(advice->facts->failure, insteads[i].sign))
+            remedy = insteads[i].other;
+    return remedy;
+}
+
+static struct verdict_advice *remedy_add(struct advice *advice, const struct remedy *wanted)
+{
+    const struct remedy *remedy = remedy_left(advice, wanted);
+    if (remedy == NULL || is_given(advice, remedy) || !may_apply(advice, remedy->kind) ||
+        is_of_snapshot(advice, remedy) || is_predicted(advice, remedy))
         return NULL;
     struct verdict_advice item = {
         .title = remedy->title,

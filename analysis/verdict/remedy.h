@@ -35,10 +35,10 @@ bool remedy_pool_limit(const struct advice *advice, struct verdict_advice *item)
 bool remedy_torch_allowed(const struct advice *advice, struct verdict_advice *item);
 bool remedy_smaller_request(const struct advice *advice, struct verdict_advice *item);
 bool remedy_evaluation(const struct advice *advice, struct verdict_advice *item);
-bool remedy_offload(const struct advice *advice, struct verdict_advice *item);
 bool remedy_xpu_pieces(const struct advice *advice, struct verdict_advice *item);
 bool remedy_loader(const struct advice *advice, struct verdict_advice *item);
-bool remedy_checkpoint(const struct advice *advice, struct verdict_advice *item);
+bool remedy_data_set(const struct advice *advice, struct verdict_advice *item);
+bool remedy_share_less(const struct advice *advice, struct verdict_advice *item);
 bool remedy_hami(const struct advice *advice, struct verdict_advice *item);
 bool remedy_torch_refused(const struct advice *advice, struct verdict_advice *item);
 bool remedy_mps_limit(const struct advice *advice, struct verdict_advice *item);

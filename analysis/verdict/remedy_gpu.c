@@ -222,18 +222,13 @@ bool remedy_evaluation(const struct advice *advice, struct verdict_advice *item)
     return true;
 }
 
-/* What the program does already did not help. */
-bool remedy_offload(const struct advice *advice, struct verdict_advice *item)
+/* Where the text or the lines before it show that a whole array is copied. */
+bool remedy_data_set(const struct advice *advice, struct verdict_advice *item)
 {
-    (void)item;
-    return !advice->facts->failure->has_offload;
-}
-
-/* Where a backward pass is, and nothing of it is computed again yet. */
-bool remedy_checkpoint(const struct advice *advice, struct verdict_advice *item)
-{
-    (void)item;
-    return !advice->facts->failure->has_checkpoint;
+    item->is_of_cause = true;
+    if (!oom_has_sign(advice->facts->failure, OOM_SIGN_data_set))
+        item->reason = "Helps if a whole data set is copied to the GPU as one constant; the text does not say what is.";
+    return oom_is_form(advice->facts->failure, "copy") || oom_has_sign(advice->facts->failure, OOM_SIGN_data_set);
 }
 
 bool remedy_hami(const struct advice *advice, struct verdict_advice *item)

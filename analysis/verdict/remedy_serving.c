@@ -4,6 +4,8 @@
 #include "model/oom/meaning.h"
 #include "verdict/remedy.h"
 
+#include <string.h>
+
 enum { GPUS_MAX = 128 };
 
 /* A number of tokens that the text states, or -1. */
@@ -45,7 +47,7 @@ static const char *evidence_of(const struct advice *advice)
 }
 
 /* Below this share, in per cent, it is the share that leaves nothing for the cache, rather than the weights. */
-enum { SMALL_SHARE = 80 };
+enum { SMALL_SHARE = 80, MOST_SHARE = 95 };
 
 static bool is_small_share(const struct advice *advice)
 {
@@ -67,6 +69,20 @@ bool remedy_of_share(const struct advice *advice, struct verdict_advice *item)
     item->title = arena_format(advice->facts->arena, "%s: it was told to take %u %%", item->title,
                                advice->facts->failure->share_percent);
     return true;
+}
+
+/* Less than it was told to take; where that is little already, something else fills the device. */
+bool remedy_share_less(const struct advice *advice, struct verdict_advice *item)
+{
+    enum { LITTLE = 40, LESS = 10, USUAL = 90 };
+    unsigned percent = advice->facts->failure->share_percent;
+    const char *number = strstr(item->call, "0.");
+    if (percent == 0 || percent >= USUAL || number == NULL)
+        return true;
+    item->title = arena_format(advice->facts->arena, "%s: it was told to take %u %%", item->title, percent);
+    item->call = arena_format(advice->facts->arena, "%.*s0.%02u", (int)(number - item->call), item->call,
+                              percent - percent / LESS);
+    return percent > LITTLE;
 }
 
 bool remedy_vllm_length(const struct advice *advice, struct verdict_advice *item)
@@ -100,6 +116,8 @@ bool remedy_vllm_more(const struct advice *advice, struct verdict_advice *item)
     if (bytes_of(advice, &needed, &has))
         item->title = arena_format(advice->facts->arena, "Let vLLM take more of the GPU: %s are missing",
                                    facts_size(advice->facts, needed - has));
+    if (advice->facts->failure->share_percent >= MOST_SHARE)
+        return false;            /* there is no more to take */
     if (held_tokens(advice) > 0) /* a length that fits is stated */
         return true;
     return remedy_of_share(advice, item);

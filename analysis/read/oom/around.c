@@ -5,6 +5,7 @@
 
 #include "read/oom/prefix.h"
 #include "read/oom/share.h"
+#include "read/oom/signs.h"
 
 #include <string.h>
 
@@ -97,8 +98,7 @@ struct around {
 static void lines_read(struct around *around, uint64_t from, uint64_t to, struct lines *lines)
 {
     size_t size = to > from ? (size_t)(to - from) : 0, got = 0;
-    lines->length = 0;
-    lines->at = from;
+    lines->length = 0, lines->at = from;
     while (got < size) {
         int64_t part = around->source->read(around->source->context, from + got, around->raw + got, size - got);
         if (part < 0)
@@ -326,20 +326,21 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
 /* Do the lines tell of a program that loads data beside its work? */
 static bool has_loader(const struct lines *lines) { return first_of(lines, ROOM, loaders, COUNT(loaders)) != NULL; }
 
-/* Do its frames, arguments or settings show that activations are computed again already? */
-static bool has_recomputation(const struct lines *lines)
-{
-    static const struct row words[] = {
-        {1, "utils/checkpoint.py"}, {1, "gradient_checkpointing=True"}, {1, "gradient_checkpointingTrue"}};
-    return first_of(lines, ROOM, words, COUNT(words)) != NULL;
-}
-
 /* Do its frames show that gradients are off, as a decorator or as what the loops of Trainer and Lightning do? */
 static bool has_no_gradients(const struct lines *lines)
 {
     static const struct row words[] = {{1, "no_grad()"},       {1, "inference_mode("},    {1, "decorate_context"},
                                        {1, "prediction_step"}, {1, "evaluation_loop.py"}, {1, "validation_step"}};
     return first_of(lines, ROOM, words, COUNT(words)) != NULL;
+}
+
+/* Of the lines before the text itself, which may propose them. */
+static uint32_t signs_of(const struct lines *lines, uint64_t text_at)
+{
+    size_t length = lines->length;
+    while (length > 0 && lines->at + lines->raw_of[length - 1] >= text_at)
+        length--;
+    return oom_signs_find(lines->bytes, lines->raw_of, length);
 }
 
 /* Does a line near a kill say why it was, and not for memory? */
@@ -474,9 +475,8 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
             failure->share_percent =
                 oom_share_last_percent(around->before.bytes, around->before.raw_of, around->before.length);
         failure->has_other_reason = has_other_reason(around, failure);
-        failure->has_checkpoint = has_recomputation(&around->before);
+        failure->signs = signs_of(&around->before, failure->begin_at);
         failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);
-        failure->has_offload = found(&around->before, ROOM, "enable_model_cpu_offload(") != NULL;
         failure->has_no_gradients = has_no_gradients(&around->before);
         failure->has_loss = first_of(&around->before, ROOM, losses, COUNT(losses)) != NULL;
     }

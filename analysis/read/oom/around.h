@@ -8,8 +8,8 @@
 #include "base/source.h"
 #include "read/oom/oom.h"
 
-/* Sets `program`, `activity`, `share_percent`, `has_checkpoint`, `has_loader`, `has_offload`, `has_no_gradients`,
- * `has_other_reason` and `has_loss` of each of `count` failures, which stand in the order of the log. */
+/* Sets `program`, `activity`, `share_percent`, `signs`, `has_loader`, `has_no_gradients`, `has_other_reason` and
+ * `has_loss` of each of `count` failures, which stand in the order of the log. */
 bool oom_around_read(const struct source *source, struct arena *arena, struct oom_failure *failures, size_t count,
                      struct err *err);
 

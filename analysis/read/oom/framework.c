@@ -49,6 +49,7 @@ static const enum oom_framework of_family[] = {
     WORD("mlx_lm", mlx)                                                                                                \
     WORD("vllm/", vllm)                                                                                                \
     WORD("sglang/", sglang)                                                                                            \
+    WORD("ggml-cuda", ggml)                                                                                            \
     WORD("ggml_", ggml)                                                                                                \
     WORD("llama_model_load", ggml)
 #define WORD(word, framework) word,

@@ -40,6 +40,13 @@ enum oom_activity {
 #include "read/oom/around.def"
 };
 
+enum oom_sign {
+#define SIGN(name) OOM_SIGN_##name,
+#include "read/oom/signs.def"
+    OOM_SIGN_COUNT
+};
+_Static_assert(OOM_SIGN_COUNT <= 32, "signs are bits of 32");
+
 enum oom_figure_at {
 #define FIGURE(name, line, word) OOM_##name,
 #include "read/oom/figures.def"
@@ -88,11 +95,10 @@ struct oom_failure {
     enum oom_program program;       /* that people start, of the lines around the sentence */
     enum oom_activity activity;     /* what it was doing, of the same */
     struct oom_words activity_line; /* the line that says so; text NULL: the sentence itself does */
-    bool has_checkpoint;            /* activations were computed again already */
+    uint32_t signs;                 /* settings that the lines before it show: 1 << OOM_SIGN_… */
     bool has_no_gradients;          /* a frame before it turned them off */
     bool has_loss;                  /* a line before it makes a loss, or calls backward() of one */
     bool has_loader;                /* the lines around it tell of a program in Python or of one that loads data */
-    bool has_offload;               /* a line before it moves parts of the model to the host already */
     bool is_past_limit;             /* a compiler said before it that the program cannot be made to fit the device */
     bool has_own_limit;             /* the capacity is what the program allowed itself, not the device's */
     bool has_other_reason;          /* lines around a kill say why, and it is not memory */
@@ -162,5 +168,10 @@ const char *oom_memory_name(enum oom_memory memory);
 enum oom_memory oom_family_memory(enum oom_family family);
 /* Row `at` of the kinds of sentences that are looked for; NULL past the end. */
 const char *oom_looked_for(size_t at);
+static inline bool oom_has_sign(const struct oom_failure *failure, enum oom_sign sign)
+{
+    return (failure->signs >> sign & 1) != 0;
+}
+
 /* Of a program that was ended from outside, rather than refused what it asked for. */
 bool oom_family_is_kill(enum oom_family family);
