@@ -16,8 +16,8 @@
 #define IS_CHECKED 0
 #endif
 
-/* Below some large pages the parts at both ends, which are none, weigh more. */
-static const size_t LARGE_PAGE_BYTES = 2 << 20, FILLED_MIN_BYTES = 8 << 20;
+/* Below some large pages what is left over at both ends, in small pages, costs more than large ones save. */
+enum { LARGE_PAGE_BYTES = 2 << 20, FILLED_MIN_BYTES = 8 << 20 };
 
 void pages_fill_soon(void *at, size_t size)
 {
