@@ -348,17 +348,62 @@ static uint32_t base_of(struct checkpoint *work, const struct variant_row *row)
                : value_origin(&work->walk, value_of_buffer(&work->plan->hlo, buffer_at), VALUE_BASE, NULL).at;
 }
 
+/* Is a whole value copied or transposed, by itself or by what a fusion gives in the end? */
+static bool is_moved_whole(const struct graph *graph, uint32_t at)
+{
+    enum { VIEWS_MAX = 8 };
+    uint32_t called = graph_op(graph, at) == GRAPH_FUSION ? graph_called(graph, at, 0) : HLO_NONE;
+    at = called == HLO_NONE ? at : graph->root_of[called];
+    for (unsigned i = 0; i < VIEWS_MAX && at != HLO_NONE && graph_op(graph, at) == GRAPH_SAME; i++)
+        at = graph_operand(graph, at, 0);
+    return at != HLO_NONE &&
+           (graph_op(graph, at) == GRAPH_COPY || str_equal(hlo_instruction_opcode(graph->hlo, at), STR("transpose")));
+}
+
+struct relaid_reading {
+    const struct graph *graph;
+    bool is_of_loop, is_of_others; /* the backward loop reads it; something else does */
+};
+
+static bool relaid_reader_note(void *context, uint32_t reader_at, uint32_t operand)
+{
+    struct relaid_reading *reading = context;
+    const struct graph *graph = reading->graph;
+    uint32_t body = reader_at == HLO_NONE ? HLO_NONE : graph_loop_body_around(graph, reader_at);
+    (void)operand;
+    if (body != HLO_NONE && (graph_phase(graph, reader_at) == GRAPH_BACKWARD ||
+                             graph_phase(graph, graph->caller_of[body]) == GRAPH_BACKWARD))
+        reading->is_of_loop = true;
+    else
+        reading->is_of_others = true;
+    return !reading->is_of_others;
+}
+
+static bool is_relaid(struct checkpoint *work, const struct variant_row *row)
+{
+    struct relaid_reading reading = {.graph = work->graph};
+    struct value value = row->plan_row == PLAN_NONE
+                             ? (struct value){HLO_NONE, VALUE_WHOLE}
+                             : value_of_buffer(&work->plan->hlo, work->variant->space->rows[row->plan_row].buffer_at);
+    if (value.at == HLO_NONE || !is_moved_whole(work->graph, value.at))
+        return false;
+    value_each_reader(&work->walk, value, relaid_reader_note, &reading);
+    return reading.is_of_loop && !reading.is_of_others && !work->walk.is_cut;
+}
+
 /* Between the loops, XLA for GPUs brings a whole stack into the layout that the backward loop reads: its copy goes with
- * the stack. */
+ * the stack, unless something else reads it. */
 static void relaid_drop(struct checkpoint *work, const struct map *dropped)
 {
     struct variant *variant = work->variant;
+    if (work->plan->platform != SPACE_PLATFORM_GPU)
+        return;
     for (uint32_t i = 0; i < work->flag_count && dropped->count > 0; i++) {
         struct variant_row *row = &variant->rows[i];
         if (row->is_gone || row->is_indefinite || row->layers > 0 || checkpoint_is_stack(work, row))
             continue;
         uint32_t base = base_of(work, row), stack = base == HLO_NONE ? MAP_NONE : map_get(dropped, base);
-        row->is_gone = stack != MAP_NONE && variant->rows[stack].bytes == row->bytes;
+        row->is_gone = stack != MAP_NONE && variant->rows[stack].bytes == row->bytes && is_relaid(work, row);
     }
 }
 
