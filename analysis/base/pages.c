@@ -16,7 +16,7 @@
 #define IS_CHECKED 0
 #endif
 
-/* Below some large pages what is left over at both ends, in small pages, costs more than large ones save. */
+/* In a smaller block most bytes would be at its ends, where no large page fits. */
 enum { LARGE_PAGE_BYTES = 2 << 20, FILLED_MIN_BYTES = 8 << 20 };
 
 void pages_fill_soon(void *at, size_t size)

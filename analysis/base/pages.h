@@ -16,8 +16,8 @@ struct pages {
 
 /* What `size` bytes take, in whole pages; SIZE_MAX when that is out of range. */
 size_t pages_whole(size_t size);
-/* A hint for `size` bytes at `at` that are all about to be filled: the system may take pages of 2 MiB for them, each of
- * which costs as much to come by as one of 4 KiB, but for zeroing it. */
+/* A hint for `size` bytes at `at` that are all about to be filled: the system may take pages of 2 MiB for them. But for
+ * zeroing it, such a page takes no longer to get than one of 4 KiB. */
 void pages_fill_soon(void *at, size_t size);
 /* Makes room for `size` bytes, a result of pages_whole. The content stays and may move; new pages are zero. False when
  * the system has no memory, which may happen even for fewer bytes; then nothing changed. */

@@ -377,7 +377,7 @@ void cache_drop_own(struct cache *cache, enum cache_origin origin)
         const struct shelf *shelf = &cache->shelves[at];
         for (struct cache_entry *entry = shelf->oldest, *newer; entry && shelf->rules.origin == origin; entry = newer) {
             newer = entry->newer;
-            if (entry->holders > 0 || !entry->value || !pthread_equal(entry->used_by, pthread_self()))
+            if (entry->holders > 0 || entry->state == MAKING || !pthread_equal(entry->used_by, pthread_self()))
                 continue;
             cache_drop(cache, entry);
             entry->next = dropped;

@@ -76,7 +76,7 @@ void *cache_get(struct cache *cache, size_t shelf, const char *key, const struct
 void *cache_peek(struct cache *cache, size_t shelf, const char *key, struct cache_hold *hold);
 /* Frees the longest unused value of that origin although its budget would allow it; false when all are held. */
 bool cache_drop_oldest(struct cache *cache, enum cache_origin origin);
-/* Frees the unused values of that origin that this thread was the last to ask for. */
+/* Frees the unused values of that origin that this thread was the last to ask for, and reports of failures. */
 void cache_drop_own(struct cache *cache, enum cache_origin origin);
 /* Frees the values, except facts, that no one requested during `idle_ms`, or the limit of their shelf, before `now_ms`
  * (clock_ms). */

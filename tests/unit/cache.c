@@ -152,6 +152,21 @@ START_TEST(what_was_made_for_nobody_is_not_kept)
 }
 END_TEST
 
+static void *damaged(void *context, struct cache_made *out, struct err *report)
+{
+    (void)context, (void)out;
+    err_set(report, ERR_malformed, ERR_NO_OFFSET, "damaged");
+    return NULL;
+}
+
+static void fails(struct cache *cache, size_t shelf, const char *key)
+{
+    const struct cache_maker maker = {.make = damaged, .free_value = free};
+    struct cache_hold hold = {0};
+    struct err report = ERR_INIT;
+    ck_assert_ptr_null(cache_get(cache, shelf, key, &maker, &hold, &report));
+}
+
 static void *other_asks(void *cache)
 {
     ask(cache, COSTLY, "of another", 100);
@@ -180,6 +195,19 @@ START_TEST(what_another_thread_uses_stays)
 }
 END_TEST
 
+/* Else each session of a folder of damaged dumps would walk over those of all before it. */
+START_TEST(what_failed_leaves_with_what_was_made)
+{
+    static const struct cache_shelf shelf = {1 << 20, UINT64_MAX, CACHE_READ, 0};
+    struct cache *cache = cache_new(&shelf, 1);
+    fails(cache, 0, "damaged");
+    ck_assert_uint_eq(cache_figures_of(cache, 0).count, 1);
+    cache_drop_own(cache, CACHE_READ);
+    ck_assert_uint_eq(cache_figures_of(cache, 0).count, 0);
+    cache_free(cache);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cache");
@@ -190,6 +218,7 @@ int main(void)
     tcase_add_test(tests, what_is_costly_has_an_age_of_its_own);
     tcase_add_test(tests, what_was_made_for_nobody_is_not_kept);
     tcase_add_test(tests, what_another_thread_uses_stays);
+    tcase_add_test(tests, what_failed_leaves_with_what_was_made);
     suite_add_tcase(suite, tests);
     return bytes_run(suite);
 }
