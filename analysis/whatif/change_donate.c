@@ -131,6 +131,7 @@ static struct lodger *lodgers_find(const struct variant *variant, const struct h
 {
     const struct hlo *hlo = &variant->plan->hlo;
     const struct hlo_allocation *allocation = &hlo->allocations[variant->space->rows[row->plan_row].allocation_at];
+    arena_work(variant->arena, allocation->assigned_count);
     uint32_t start = result_start(variant, ranges, allocation), found = 0;
     struct lodger *lodgers = arena_array(variant->arena, struct lodger, (size_t)allocation->assigned_count + 1);
     for (uint32_t i = 0; i < allocation->assigned_count && start != HLO_NONE; i++) {

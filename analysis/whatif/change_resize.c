@@ -206,8 +206,8 @@ static bool is_batch(const struct variant *variant, const struct resize_signs *s
                                                      (signs->data_count > 1 && signs->has_products)));
 }
 
-/* Are two dimensions as long? Of sequences a token behind one of them does not count: a source, and a target that is
- * said on. */
+/* Are two dimensions as long? Of sequences a token behind one of them does not count: a target has one more than its
+ * source where a next token is predicted. */
 static bool are_as_long(const struct variant *variant, uint32_t left, uint32_t right, bool is_of_sequence)
 {
     int64_t a = variant->sizes[left], b = variant->sizes[right];

@@ -8,11 +8,13 @@
 
 #include "base/sum.h"
 
-/* By instruction of the schedule: the step at which it can run at the earliest; HLO_NONE: not looked at. */
+/* What is found of a kernel once, by instruction of the schedule. */
 struct late {
     struct checkpoint *work;
     struct value_walk walk; /* beside that of `work` */
-    uint32_t *ready;
+    uint32_t *ready;        /* the step at which it can run at the earliest; HLO_NONE: not known, or not looked at */
+    bool *is_ready_found, *is_result; /* is_result: it gives a result of the program, or gives nothing */
+    int64_t *given;                   /* bytes of what it gives; -1: not looked at, nor at is_result */
     bool *is_moved;
     bool *is_between; /* by kernel: only what is moved reads what it gives, so it may give as much as it reads */
     const uint32_t *remat_of; /* NULL: nothing is rematerialized, or the rows are those of the program that does */
@@ -59,8 +61,10 @@ static uint32_t ready_step(struct late *late, uint32_t kernel_at)
 {
     struct checkpoint *work = late->work;
     uint32_t ready = 0;
-    if (late->ready[kernel_at] != HLO_NONE)
+    if (late->is_ready_found[kernel_at])
         return late->ready[kernel_at];
+    late->is_ready_found[kernel_at] = true;
+    arena_work(work->variant->arena, work->graph->operand_first[kernel_at + 1] - work->graph->operand_first[kernel_at]);
     for (uint32_t nth = 0, operand; (operand = graph_operand(work->graph, kernel_at, nth)) != HLO_NONE; nth++) {
         struct value made = value_origin(&late->walk, (struct value){operand, VALUE_WHOLE}, VALUE_ORIGIN, NULL);
         uint32_t made_by = made.at == HLO_NONE ? HLO_NONE : variant_scheduled(work->variant, made.at),
@@ -93,7 +97,7 @@ static bool gives_result(struct late *late, uint32_t kernel_at)
     return is_result;
 }
 
-static int64_t given_bytes(const struct late *late, uint32_t kernel_at)
+static int64_t given_sum(const struct late *late, uint32_t kernel_at)
 {
     const struct leaves *leaves = &late->work->variant->dimensions.leaves;
     uint32_t count = leaves_count(leaves, kernel_at);
@@ -107,6 +111,23 @@ static int64_t given_bytes(const struct late *late, uint32_t kernel_at)
         sum = sum_add(sum, bytes);
     }
     return sum;
+}
+
+/* Of a kernel of many outputs, each of its many operands would look at all of them. */
+static void given_note(struct late *late, uint32_t kernel_at)
+{
+    if (late->given[kernel_at] >= 0)
+        return;
+    arena_work(late->work->variant->arena, leaves_count(&late->work->variant->dimensions.leaves, kernel_at));
+    late->given[kernel_at] = given_sum(late, kernel_at);
+    late->is_result[kernel_at] = gives_result(late, kernel_at);
+}
+
+/* Can it be computed earlier than it is, so that less is there while a value of that many bytes waits for it? */
+static bool is_movable(struct late *late, uint32_t kernel_at, int64_t bytes)
+{
+    given_note(late, kernel_at);
+    return (late->is_between[kernel_at] || late->given[kernel_at] < bytes) && !late->is_result[kernel_at];
 }
 
 /* What reads a value, and until when it has to be there. */
@@ -133,8 +154,7 @@ static bool late_reader_note(void *context, uint32_t reader_at, uint32_t operand
     if (step > work->first_backward && graph_loop_body_around(work->graph, reader_at) == HLO_NONE &&
         graph_phase(work->graph, kernel_at) == GRAPH_BACKWARD &&
         (graph_op(work->graph, kernel_at) == GRAPH_FUSION || graph_op(work->graph, kernel_at) == GRAPH_DOT) &&
-        (reading->late->is_between[kernel_at] || given_bytes(reading->late, kernel_at) < reading->bytes) &&
-        !gives_result(reading->late, kernel_at)) {
+        is_movable(reading->late, kernel_at, reading->bytes)) {
         uint32_t ready = ready_step(reading->late, kernel_at);
         end = ready < step ? ready : step;
         reading->late->is_moved[kernel_at] = true;
@@ -165,6 +185,10 @@ void checkpoint_late_end(struct checkpoint *work)
     struct late late = {.work = work};
     late.ready = arena_raw(variant->arena, ((size_t)count + 1) * sizeof(*late.ready));
     memset(late.ready, 0xff, ((size_t)count + 1) * sizeof(*late.ready));
+    late.is_ready_found = arena_array(variant->arena, bool, (size_t)count + 1);
+    late.is_result = arena_array(variant->arena, bool, (size_t)count + 1);
+    late.given = arena_raw(variant->arena, ((size_t)count + 1) * sizeof(*late.given));
+    memset(late.given, 0xff, ((size_t)count + 1) * sizeof(*late.given));
     late.is_moved = arena_array(variant->arena, bool, (size_t)count + 1);
     value_walk_init(&late.walk, work->graph, 64 * (uint64_t)count, variant->arena);
     remats_list(&late);
