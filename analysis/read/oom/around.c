@@ -323,9 +323,6 @@ static void whose_set(const struct around *around, struct oom_failure *failure)
 
 /* ---- what is said of it ---- */
 
-/* Do the lines tell of a program that loads data beside its work? */
-static bool has_loader(const struct lines *lines) { return first_of(lines, ROOM, loaders, COUNT(loaders)) != NULL; }
-
 /* Do its frames show that gradients are off, as a decorator or as what the loops of Trainer and Lightning do? */
 static bool has_no_gradients(const struct lines *lines)
 {
@@ -476,7 +473,8 @@ bool oom_around_read(const struct source *source, struct arena *arena, struct oo
                 oom_share_last_percent(around->before.bytes, around->before.raw_of, around->before.length);
         failure->has_other_reason = has_other_reason(around, failure);
         failure->signs = signs_of(&around->before, failure->begin_at);
-        failure->has_loader = has_loader(&around->before) || has_loader(&around->behind);
+        failure->has_loader = first_of(&around->before, ROOM, loaders, COUNT(loaders)) != NULL ||
+                              first_of(&around->behind, ROOM, loaders, COUNT(loaders)) != NULL;
         failure->has_no_gradients = has_no_gradients(&around->before);
         failure->has_loss = first_of(&around->before, ROOM, losses, COUNT(losses)) != NULL;
     }
