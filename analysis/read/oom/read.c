@@ -13,21 +13,32 @@ static const struct oom_handler *const tables[] = {
 };
 enum { TABLE_COUNT = sizeof(tables) / sizeof(tables[0]) };
 
-/* First letters of the anchors, so that most bytes are passed with one look. */
-static void firsts_fill(bool firsts[256], bool only_heads)
+/* By first letter, so that most bytes are passed with one look. */
+struct firsts {
+    uint16_t tables[256]; /* a bit for each table with an anchor that begins so */
+    bool has_any[256];    /* an anchor or a pattern begins so */
+};
+_Static_assert(TABLE_COUNT <= 16, "a table has a bit");
+
+static void firsts_fill(struct firsts *firsts, bool only_heads)
 {
-    memset(firsts, 0, 256 * sizeof(*firsts));
+    memset(firsts, 0, sizeof(*firsts));
     for (size_t i = 0; i < TABLE_COUNT; i++)
         for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++)
-            firsts[(unsigned char)handler->anchor[0]] |= handler->is_head || !only_heads;
-    oom_pattern_firsts(firsts);
+            if (handler->is_head || !only_heads) {
+                unsigned char first = (unsigned char)handler->anchor[0];
+                firsts->tables[first] = (uint16_t)(firsts->tables[first] | 1u << i);
+                firsts->has_any[first] = true;
+            }
+    oom_pattern_firsts(firsts->has_any);
 }
 
 /* What stands at clean byte `at`: where to go on, or 0 when nothing does. */
-static size_t read_at(struct oom_reader *reader, size_t at)
+static size_t read_at(struct oom_reader *reader, const struct firsts *firsts, size_t at)
 {
-    for (size_t i = 0; i < TABLE_COUNT; i++)
-        for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++) {
+    unsigned of_tables = firsts->tables[(unsigned char)reader->text.bytes[at]];
+    for (size_t i = 0; of_tables >> i != 0; i++)
+        for (const struct oom_handler *handler = tables[i]; of_tables >> i & 1 && handler->anchor != NULL; handler++) {
             size_t end = at;
             if (handler->anchor[0] != reader->text.bytes[at] || !oom_cursor_take(&reader->text, &end, handler->anchor))
                 continue;
@@ -41,13 +52,14 @@ static size_t read_at(struct oom_reader *reader, size_t at)
 uint64_t oom_read_text(struct oom_reader *reader, uint64_t from_at, uint64_t to_at)
 {
     const struct oom_text *text = &reader->text;
-    bool firsts[256], vague_firsts[256] = {false};
-    firsts_fill(firsts, false);
+    struct firsts firsts;
+    bool vague_firsts[256] = {false};
+    firsts_fill(&firsts, false);
     oom_vague_firsts(vague_firsts);
     size_t at = oom_text_at(text, from_at > text->raw_at ? (size_t)(from_at - text->raw_at) : 0);
     while (at < text->length && text->raw_at + text->raw_of[at] < to_at) {
         const unsigned char first = (unsigned char)text->bytes[at];
-        size_t next = firsts[first] ? read_at(reader, at) : 0;
+        size_t next = firsts.has_any[first] ? read_at(reader, &firsts, at) : 0;
         if (next <= at && vague_firsts[first])
             next = oom_vague_read(reader, at);
         at = next > at ? next : at + 1;
@@ -59,13 +71,16 @@ uint64_t oom_read_text(struct oom_reader *reader, uint64_t from_at, uint64_t to_
 bool oom_read_head_within(const struct oom_reader *reader, size_t at, size_t within)
 {
     const struct oom_text *text = &reader->text;
-    bool firsts[256];
-    firsts_fill(firsts, true);
+    struct firsts firsts;
+    firsts_fill(&firsts, true);
     for (size_t end = at + within; at < end && at < text->length; at++) {
-        if (firsts[(unsigned char)text->bytes[at]] && oom_pattern_is_at(reader, at))
+        unsigned char first = (unsigned char)text->bytes[at];
+        if (firsts.has_any[first] && oom_pattern_is_at(reader, at))
             return true;
-        for (size_t i = 0; firsts[(unsigned char)text->bytes[at]] && i < TABLE_COUNT; i++)
-            for (const struct oom_handler *handler = tables[i]; handler->anchor != NULL; handler++) {
+        unsigned of_tables = firsts.tables[first];
+        for (size_t i = 0; of_tables >> i != 0; i++)
+            for (const struct oom_handler *handler = tables[i]; of_tables >> i & 1 && handler->anchor != NULL;
+                 handler++) {
                 size_t next = at;
                 if (handler->is_head && strlen(handler->anchor) > 4 && oom_cursor_take(text, &next, handler->anchor))
                     return true;
