@@ -209,6 +209,8 @@ export function createSearch({ label, places, onText, onFound = () => {}, isAlwa
       if (next === text) return;
       text = next;
       at = null;
+      asked?.abort(); /* what it finds is of the text before: no step goes there */
+      found = places.map(() => null);
       if (document.activeElement !== input) input.value = text;
       if (text) node.hidden = false;
       else if (document.activeElement !== input) node.hidden = !isAlways;
