@@ -13,6 +13,8 @@
 #include "read/oom/sieve.h"
 #include "read/oom/status.h"
 
+#include <assert.h>
+
 enum { BEHIND = 4 << 10, BLOCK = 1 << 20, AHEAD = 512 << 10, LINE = 64 << 10, AROUND = 160, FEW_CLEAN = 2 * AROUND };
 
 struct scan {
@@ -122,37 +124,39 @@ static const char *const signs[] = {
 /* clang-format on */
 
 /* Some of the words of `sign` are too short for a sieve: others stand beside them. */
-static size_t signs_add(const char **all, size_t count, const char *(*sign)(size_t at))
+static size_t signs_add(const char **all, size_t room, size_t count, const char *(*sign)(size_t at))
 {
     for (size_t i = 0; sign(i) != NULL; i++)
-        if (strlen(sign(i)) >= OOM_SIEVE_MIN)
+        if (strlen(sign(i)) >= OOM_SIEVE_MIN) {
+            assert(count < room); /* of rows that are compiled in */
             all[count++] = sign(i);
+        }
     return count;
 }
 
 static struct oom_sieve signs_new(struct arena *arena)
 {
-    enum { COUNT = sizeof(signs) / sizeof(signs[0]), MORE = 512 };
-    const char **all = arena_array(arena, const char *, COUNT + OOM_SENTENCE_COUNT + MORE);
+    enum { COUNT = sizeof(signs) / sizeof(signs[0]), ROOM = COUNT + OOM_SENTENCE_COUNT + 512 };
+    const char **all = arena_array(arena, const char *, ROOM);
     memcpy(all, signs, sizeof(signs));
     size_t count = COUNT + oom_pattern_signs(arena, all + COUNT);
-    count = signs_add(all, count, oom_shells_sign);
-    return oom_sieve_new(arena, all, signs_add(all, count, oom_status_sign));
+    count = signs_add(all, ROOM, count, oom_shells_sign);
+    return oom_sieve_new(arena, all, signs_add(all, ROOM, count, oom_status_sign));
 }
 
 static struct oom_sieve folded_new(struct arena *arena)
 {
-    enum { PARTS = 64 };
-    const char **all = arena_array(arena, const char *, OOM_LACK_SIGNS + PARTS);
-    return oom_sieve_new(arena, all, signs_add(all, oom_lack_signs(arena, all), oom_status_part));
+    enum { ROOM = OOM_LACK_SIGNS + 64 };
+    const char **all = arena_array(arena, const char *, ROOM);
+    return oom_sieve_new(arena, all, signs_add(all, ROOM, oom_lack_signs(arena, all), oom_status_part));
 }
 
 static struct oom_sieve needles_new(struct arena *arena)
 {
-    enum { COUNT = sizeof(needles) / sizeof(needles[0]), MORE = 128 };
-    const char **all = arena_array(arena, const char *, COUNT + MORE);
+    enum { COUNT = sizeof(needles) / sizeof(needles[0]), ROOM = COUNT + 128 };
+    const char **all = arena_array(arena, const char *, ROOM);
     memcpy(all, needles, sizeof(needles));
-    return oom_sieve_new(arena, all, signs_add(all, COUNT, oom_shells_needle));
+    return oom_sieve_new(arena, all, signs_add(all, ROOM, COUNT, oom_shells_needle));
 }
 
 /* Of a needle in other letters than those of signs nothing else is looked for. */
