@@ -34,6 +34,12 @@ void finding_text(struct finding *finding, const char *format, ...)
     *part_add(finding) = (struct finding_part){FINDING_TEXT, arena_text(finding->arena, str_of(text)), 0, NULL};
 }
 
+void finding_count(struct finding *finding, const char *before, uint64_t count, const char *one)
+{
+    char text[COUNT_TEXT_BYTES];
+    finding_text(finding, "%s%s %s%s", before, size_text_count(text, count), one, count == 1 ? "" : "s");
+}
+
 static void size_add(struct finding *finding, const char *sign, int64_t bytes, const char *figure)
 {
     char text[SIZE_TEXT_BYTES];

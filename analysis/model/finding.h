@@ -33,6 +33,8 @@ struct finding {
 struct finding *finding_begin(struct arena *arena, const char *kind, const char *view);
 /* By printf rules. */
 void finding_text(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* "1,024 frees", "1 free" behind `before`. */
+void finding_count(struct finding *finding, const char *before, uint64_t count, const char *one);
 void finding_size(struct finding *finding, int64_t bytes);
 /* The same, with the name by which a face explains it; static. */
 void finding_figure(struct finding *finding, int64_t bytes, const char *figure);

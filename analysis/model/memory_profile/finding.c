@@ -114,13 +114,6 @@ static struct finding *flat_find(const struct memory_profile_pool *pool, struct 
     return finding_end(finding);
 }
 
-/* "; 1,024 frees" */
-static void count_say(struct finding *course, const char *before, uint64_t count, const char *one)
-{
-    char text[COUNT_TEXT_BYTES];
-    finding_text(course, "%s%s %s%s", before, size_text_count(text, count), one, count == 1 ? "" : "s");
-}
-
 /* How often a pool was asked, what was never freed, and the highest since the program began. */
 static struct finding *course_make(const struct memory_profile_pool *pool, struct arena *arena)
 {
@@ -128,14 +121,14 @@ static struct finding *course_make(const struct memory_profile_pool *pool, struc
     if (memory_profile_end_of(pool, &end))
         return NULL;
     struct finding *course = finding_begin(arena, "course", NULL);
-    count_say(course, "", pool->allocation_count, "allocation");
-    count_say(course, " and ", pool->deallocation_count, "free");
+    finding_count(course, "", pool->allocation_count, "allocation");
+    finding_count(course, " and ", pool->deallocation_count, "free");
     if (pool->pairs.never_freed > 0) {
-        count_say(course, "; ", pool->pairs.never_freed, "allocation");
+        finding_count(course, "; ", pool->pairs.never_freed, "allocation");
         finding_text(course, " never freed");
     }
     if (pool->pairs.before_window > 0) {
-        count_say(course, "; ", pool->pairs.before_window, "free");
+        finding_count(course, "; ", pool->pairs.before_window, "free");
         finding_text(course, " of memory allocated before the trace");
     }
     finding_text(course, ".");

@@ -7,19 +7,12 @@
 #include "model/memory_profile/replay.h"
 #include "model/memory_profile/waste.h"
 
-/* "1,024 blocks", "1 hole" */
-static void sentences_count(struct finding *said, const char *before, uint64_t count, const char *one)
-{
-    char text[COUNT_TEXT_BYTES];
-    finding_text(said, "%s%s %s%s", before, size_text_count(text, count), one, count == 1 ? "" : "s");
-}
-
 const struct finding *memory_profile_sentences_addresses(const struct memory_profile_sentences_holes *holes,
                                                          struct arena *arena)
 {
     struct finding *said = finding_begin(arena, "addresses", NULL);
-    sentences_count(said, "", holes->block_count, "block");
-    sentences_count(said, " and ", holes->hole_count, "hole");
+    finding_count(said, "", holes->block_count, "block");
+    finding_count(said, " and ", holes->hole_count, "hole");
     if (holes->largest_bytes > 0) {
         finding_text(said, ". The largest hole between them has ");
         finding_figure(said, (int64_t)holes->largest_bytes, "largest_hole");
@@ -52,12 +45,12 @@ const struct finding *memory_profile_sentences_segments(const struct memory_prof
     uint64_t rounding = held->used_bytes > held->requested_bytes ? held->used_bytes - held->requested_bytes : 0;
     struct finding *said = finding_begin(arena, "segments", NULL);
     finding_size(said, (int64_t)held->reserved_bytes);
-    sentences_count(said, " in ", held->segment_count, "segment");
+    finding_count(said, " in ", held->segment_count, "segment");
     finding_text(said, ", ");
     finding_size(said, (int64_t)sums->free_bytes);
     finding_text(said, " of it free");
     if (sums->largest_hole_bytes > 0) {
-        sentences_count(said, " in ", sums->hole_count, "hole");
+        finding_count(said, " in ", sums->hole_count, "hole");
         finding_text(said, "; the largest has ");
         finding_figure(said, (int64_t)sums->largest_hole_bytes, "largest_hole");
     }
