@@ -39,12 +39,6 @@ static const char *const reasons[] = {
 
 /* ---- lines ---- */
 
-static bool is_before(const struct oom_text *text, size_t at, const char *literal)
-{
-    size_t length = strlen(literal);
-    return at >= length && memcmp(text->bytes + at - length, literal, length) == 0;
-}
-
 /* Where the digits that end at `at` begin; `at` when there are none. */
 static size_t digits_begin(const struct oom_text *text, size_t at)
 {
@@ -145,7 +139,7 @@ static size_t victim_read(struct oom_reader *reader, size_t from, size_t at)
 /* Said of memory by the words before, where the sizes behind are left out. */
 static bool is_killed_for_memory(const struct oom_text *text, size_t from)
 {
-    return is_before(text, from, "outofmemory:") || is_before(text, from, "Outofmemory:");
+    return oom_text_is_before(text, from, "outofmemory:") || oom_text_is_before(text, from, "Outofmemory:");
 }
 
 /* "Killed process 25315 (python3) total-vm:53312244kB, anon-rss:31451456kB, …"; some kernels print a UID between. */
@@ -169,7 +163,7 @@ static size_t process_read(struct oom_reader *reader, size_t from, size_t at)
         end = name_end;
     }
     struct oom_failure *failure = kill_open(reader, from, end);
-    if (is_before(text, from, "Memorycgroupoutofmemory:"))
+    if (oom_text_is_before(text, from, "Memorycgroupoutofmemory:"))
         failure->form = "cgroup";
     *FIGURE_OF(failure, process_bytes) = figure;
     if (failure->module.text.data == NULL)
@@ -317,7 +311,7 @@ static size_t core_skip(const struct oom_text *text, size_t at)
 /* Where the colon begins that ends at `at`, of ASCII or as wide as a sign of Chinese; `at`: there is none. */
 static size_t colon_begin(const struct oom_text *text, size_t at)
 {
-    return is_before(text, at, ":") ? at - 1 : is_before(text, at, "：") ? at - strlen("：") : at;
+    return oom_text_is_before(text, at, ":") ? at - 1 : oom_text_is_before(text, at, "：") ? at - strlen("：") : at;
 }
 
 /* "run.sh: line 12: " before the number of the process that begins at `number`, in any language: between two colons one
@@ -338,15 +332,17 @@ static bool is_behind_script(const struct oom_text *text, size_t number)
 size_t oom_host_shell(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;
-    bool is_alone =
-        (oom_text_is_line_begin(text, from) || is_before(text, from, "/s]") || is_before(text, from, "/it]")) &&
-        oom_text_is_line_end(text, core_skip(text, at)) &&
-        (at >= text->length || text->bytes[at] != '.' || text->bytes[from] == 'K');
+    bool is_alone = (oom_text_is_line_begin(text, from) || oom_text_is_before(text, from, "/s]") ||
+                     oom_text_is_before(text, from, "/it]")) &&
+                    oom_text_is_line_end(text, core_skip(text, at)) &&
+                    (at >= text->length || text->bytes[at] != '.' || text->bytes[from] == 'K');
     size_t number = digits_begin(text, from);
     bool is_of_script = number < from && is_behind_script(text, number);
     size_t target;
-    bool is_of_make = is_before(text, from, "]") && oom_cursor_find_before(text, from, "make", MAKE_TARGET, &target);
-    if (!is_alone && !is_of_script && !is_of_make && !is_before(text, from, "]+") && !is_before(text, from, "]-"))
+    bool is_of_make =
+        oom_text_is_before(text, from, "]") && oom_cursor_find_before(text, from, "make", MAKE_TARGET, &target);
+    if (!is_alone && !is_of_script && !is_of_make && !oom_text_is_before(text, from, "]+") &&
+        !oom_text_is_before(text, from, "]-"))
         return 0;
     oom_draft_begin(reader, OOM_FAMILY_killed, "shell", from, at);
     return oom_draft_reach(reader, at);
@@ -372,12 +368,12 @@ static size_t container_read(struct oom_reader *reader, size_t from, size_t at)
 {
     const struct oom_text *text = &reader->text;
     size_t ready = digits_begin(text, from), end = at;
-    bool is_one = ready < from && is_before(text, ready, "/");
+    bool is_one = ready < from && oom_text_is_before(text, ready, "/");
     for (size_t i = 0; i < COUNT(reasons); i++)
-        is_one |= is_before(text, from, reasons[i]);
-    is_one |= is_before(text, from, "\"") && oom_cursor_take(text, &end, "\":true");
+        is_one |= oom_text_is_before(text, from, reasons[i]);
+    is_one |= oom_text_is_before(text, from, "\"") && oom_cursor_take(text, &end, "\":true");
     is_one |= oom_cursor_take(text, &end, "(exitcode137)");
-    is_one |= is_before(text, from, "137(") && oom_cursor_take(text, &end, ")");
+    is_one |= oom_text_is_before(text, from, "137(") && oom_cursor_take(text, &end, ")");
     if (!is_one)
         return 0;
     struct oom_failure *failure = oom_draft_begin(reader, OOM_FAMILY_kubernetes, "oom_killed", from, end);

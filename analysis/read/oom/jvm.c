@@ -13,12 +13,6 @@ static bool jvm_is_line_end(const struct oom_text *text, size_t at)
     return at >= text->length || oom_text_is_line_begin(text, at);
 }
 
-static bool jvm_is_before(const struct oom_text *text, size_t at, const char *literal)
-{
-    size_t length = strlen(literal);
-    return at >= length && memcmp(text->bytes + at - length, literal, length) == 0;
-}
-
 /* Does a build fail around clean bytes [from, at)? */
 static bool is_of_failed_build(struct oom_reader *reader, size_t from, size_t at)
 {
@@ -44,7 +38,7 @@ static bool is_told(const struct oom_text *text, size_t from)
         "[ERROR]", "[error]", "Error:", "ERROR:", "error:", "e:", "Causedby:", ">", ")"};
     bool is_one = oom_text_is_line_begin(text, from);
     for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-        is_one |= jvm_is_before(text, from, heads[i]);
+        is_one |= oom_text_is_before(text, from, heads[i]);
     return is_one;
 }
 

@@ -7,28 +7,29 @@
 
 enum { LINE = 400, TRACEBACK = 6000 };
 
+static size_t python_line_end(const struct oom_text *text, size_t at)
+{
+    size_t end = at;
+    while (end < text->length && end - at < LINE && !oom_text_is_line_begin(text, end))
+        end++;
+    return end;
+}
+
 /* Python has one class for all memory: does the line go on with the words of a GPU's interface? RAPIDS has sentences of
  * its own. */
 static bool is_of_gpu_line(const struct oom_text *text, size_t at)
 {
     static const char *const words[] = {"cuda", "CUDA", "cuMem", "hipE", "hipM", "HIP", "thrust"};
-    size_t end = at;
-    while (end < text->length && end - at < LINE && !oom_text_is_line_begin(text, end))
-        end++;
-    struct str line = {text->bytes + at, end - at};
-    bool is_one = false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        is_one |= memmem(line.data, line.length, words[i], strlen(words[i])) != NULL;
-    return is_one && memmem(line.data, line.length, "rmm", 3) == NULL &&
-           memmem(line.data, line.length, "RMM", 3) == NULL;
+    static const char *const rapids[] = {"rmm", "RMM"};
+    struct str line = {text->bytes + at, python_line_end(text, at) - at};
+    return oom_text_has_any(line, words, sizeof(words) / sizeof(words[0])) &&
+           !oom_text_has_any(line, rapids, sizeof(rapids) / sizeof(rapids[0]));
 }
 
 /* "MemoryError: std::bad_alloc: cudaErrorMemoryAllocation: out of memory" */
 static size_t gpu_error_read(struct oom_reader *reader, size_t from, size_t at)
 {
-    size_t end = at;
-    while (end < reader->text.length && !oom_text_is_line_begin(&reader->text, end) && end - at < LINE)
-        end++;
+    size_t end = python_line_end(&reader->text, at);
     oom_draft_begin(reader, OOM_FAMILY_gpu_driver, "call", from, end);
     return oom_draft_reach(reader, end);
 }

@@ -204,6 +204,20 @@ bool oom_text_is_line_end(const struct oom_text *text, size_t at)
     return text->bytes[at] == '.' && (at + 1 >= text->length || oom_text_is_line_begin(text, at + 1));
 }
 
+bool oom_text_is_before(const struct oom_text *text, size_t at, const char *literal)
+{
+    size_t length = strlen(literal);
+    return at >= length && memcmp(text->bytes + at - length, literal, length) == 0;
+}
+
+bool oom_text_has_any(struct str line, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memmem(line.data, line.length, words[i], strlen(words[i])) != NULL)
+            return true;
+    return false;
+}
+
 /* ---- words with their spaces ---- */
 
 /* Columns of the line that ends at `end` or, `is_forward`, begins there. */

@@ -40,6 +40,10 @@ size_t oom_text_at(const struct oom_text *text, size_t raw_at);
 bool oom_text_is_line_begin(const struct oom_text *text, size_t at);
 /* Does the line end at clean byte `at`, with a full stop before its end or without? */
 bool oom_text_is_line_end(const struct oom_text *text, size_t at);
+/* Do the clean bytes before `at` end with `literal`? */
+bool oom_text_is_before(const struct oom_text *text, size_t at, const char *literal);
+/* Does one of the words stand in the line of raw bytes? */
+bool oom_text_has_any(struct str line, const char *const *words, size_t count);
 
 /* Bytes of raw that [from, to) covers, as offset in raw and length. */
 struct oom_text_range {

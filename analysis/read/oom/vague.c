@@ -152,7 +152,7 @@ static bool has_place_to_fill(struct str line)
         if (line.data[i] == '%' && (i == 0 || !isdigit((unsigned char)line.data[i - 1])) &&
             strchr("dsuzlfgxipc.*", line.data[i + 1]) != NULL)
             return true;
-    return oom_vague_memory_has(line, places, COUNT(places));
+    return oom_text_has_any(line, places, COUNT(places));
 }
 
 /* A line of source code or of a document: it ends as statements and blocks do, has places to fill, or is a comment or a
@@ -170,7 +170,7 @@ static bool is_code(struct str line)
  * lack. */
 static bool is_behind_head(struct str before)
 {
-    return oom_vague_memory_has(before, heads, COUNT(heads)) && !oom_vague_memory_has(before, advices, COUNT(advices));
+    return oom_text_has_any(before, heads, COUNT(heads)) && !oom_text_has_any(before, advices, COUNT(advices));
 }
 
 /* Of the line, what stands before the raw byte `at` of the text, and from there on. */
@@ -204,8 +204,8 @@ static bool is_all_said(const struct oom_text *text, size_t end, struct str befo
         words += before.data[i] == ' ';
     if (behind.length == 0 || words > 1 || (before.length > 0 && !has_name))
         return false;
-    bool is_stop = strchr("!.", behind.data[behind.length - 1]) != NULL &&
-                   oom_vague_memory_has(behind, (const char *[]){"emory"}, 1);
+    bool is_stop =
+        strchr("!.", behind.data[behind.length - 1]) != NULL && oom_text_has_any(behind, (const char *[]){"emory"}, 1);
     return (has_name || is_stop || islower((unsigned char)behind.data[0])) && behind.length < SHORT_LINE &&
            memchr(behind.data, ',', behind.length) == NULL;
 }
@@ -227,8 +227,8 @@ static bool is_sentence(const struct oom_text *text, size_t end, size_t line_end
 /* Is one of the sizes of a line more than there is, of memory? */
 static bool is_compared(const struct oom_text *text, size_t line_end, struct str line)
 {
-    return oom_vague_memory_has(line, of_memory, COUNT(of_memory)) &&
-           !oom_vague_memory_has(line, of_others, COUNT(of_others)) &&
+    return oom_text_has_any(line, of_memory, COUNT(of_memory)) &&
+           !oom_text_has_any(line, of_others, COUNT(of_others)) &&
            oom_sizes_exceed(text, oom_text_at(text, (size_t)(line.data - text->raw)), line_end);
 }
 
@@ -248,10 +248,9 @@ static bool is_continued(const struct oom_text *text, struct str before_lack, st
     while (from > 0 && text->raw[from - 1] != '\n' && end - from < LONGEST_LINE)
         from--;
     struct str before = {text->raw + from, end - from};
-    return before.length > 0 && before.length < LONGEST_LINE && oom_vague_memory_has(before, heads, COUNT(heads)) &&
-           !oom_vague_memory_has(before, codes, COUNT(codes)) &&
-           !oom_vague_memory_has(before, advices, COUNT(advices)) && !is_code(before) && line.length > 0 &&
-           strchr("-*", line.data[0]) == NULL;
+    return before.length > 0 && before.length < LONGEST_LINE && oom_text_has_any(before, heads, COUNT(heads)) &&
+           !oom_text_has_any(before, codes, COUNT(codes)) && !oom_text_has_any(before, advices, COUNT(advices)) &&
+           !is_code(before) && line.length > 0 && strchr("-*", line.data[0]) == NULL;
 }
 
 static bool is_of_error(const struct oom_text *text, size_t at, size_t end, size_t line_end, struct str line)
@@ -259,12 +258,12 @@ static bool is_of_error(const struct oom_text *text, size_t at, size_t end, size
     struct str before, behind;
     line_part(line, text->raw + text->raw_of[at], &before, &behind);
     if (line.length == 0 || line.length >= LONGEST_LINE || is_quoted(text, at) || is_code(line) ||
-        oom_vague_memory_has(line, codes, COUNT(codes)) ||
-        !(oom_vague_memory_has(line, marks, COUNT(marks)) || is_all_said(text, end, before, behind) ||
+        oom_text_has_any(line, codes, COUNT(codes)) ||
+        !(oom_text_has_any(line, marks, COUNT(marks)) || is_all_said(text, end, before, behind) ||
           is_sentence(text, end, line_end, before, behind) || is_continued(text, before, line)))
         return false;
     return is_behind_head(before) ||
-           (!oom_vague_memory_has(line, signs, COUNT(signs)) && !oom_vague_memory_has(line, advices, COUNT(advices)));
+           (!oom_text_has_any(line, signs, COUNT(signs)) && !oom_text_has_any(line, advices, COUNT(advices)));
 }
 
 /* Does the line before it say that a program in Rust panicked? Then it is a value as that language prints one. */
@@ -276,7 +275,7 @@ static bool is_behind_panic(const struct oom_text *text, struct str line)
     size_t at = end;
     while (at > from && text->raw[at - 1] != '\n')
         at--;
-    return oom_vague_memory_has((struct str){text->raw + at, end - at}, (const char *[]){"panicked at"}, 1);
+    return oom_text_has_any((struct str){text->raw + at, end - at}, (const char *[]){"panicked at"}, 1);
 }
 
 /* "OPTIX_ERROR_DEVICE_OUT_OF_MEMORY in optixPipelineCreate(…": which call returned it. */
@@ -301,28 +300,24 @@ static bool is_of_status(const struct oom_text *text, struct str line, const str
     line_part(line, status->word.data + status->word.length, &before, &behind);
     struct str ahead = {line.data, (size_t)(status->word.data - line.data)};
     if (status->is_value) /* in a statement that was traced, the code is what it returned */
-        return line.length < LONGEST_LINE && !has_place_to_fill(line) &&
-               oom_vague_memory_has(line, marks, COUNT(marks));
-    bool is_code_line =
-        is_code(line) || (oom_vague_memory_has(line, codes, COUNT(codes)) && !is_behind_panic(text, line));
+        return line.length < LONGEST_LINE && !has_place_to_fill(line) && oom_text_has_any(line, marks, COUNT(marks));
+    bool is_code_line = is_code(line) || (oom_text_has_any(line, codes, COUNT(codes)) && !is_behind_panic(text, line));
     if (status->is_name && line.length < LONGEST_LINE && is_at_line_begin(ahead) && is_before_call(behind))
         return true;
     if (line.length >= LONGEST_LINE || is_code_line ||
-        (!is_behind_head(ahead) && (oom_vague_memory_has(line, advices, COUNT(advices)) ||
-                                    oom_vague_memory_has(line, comments, COUNT(comments)))))
+        (!is_behind_head(ahead) &&
+         (oom_text_has_any(line, advices, COUNT(advices)) || oom_text_has_any(line, comments, COUNT(comments)))))
         return false;
     if (!status->is_name)
         return true;
     bool is_quoted = ahead.length > 0 && strchr("\"'`", ahead.data[ahead.length - 1]) != NULL;
     while (behind.length > 0 && strchr(" \t", behind.data[0]) != NULL)
         behind = (struct str){behind.data + 1, behind.length - 1};
-    if (behind.length > 0 && strchr("=,|", behind.data[0]) != NULL && !oom_vague_memory_has(ahead, marks, COUNT(marks)))
+    if (behind.length > 0 && strchr("=,|", behind.data[0]) != NULL && !oom_text_has_any(ahead, marks, COUNT(marks)))
         return false;
-    return is_quoted
-               ? oom_vague_memory_has(ahead, marks, COUNT(marks)) || oom_vague_memory_has(behind, marks, COUNT(marks))
-               : oom_vague_memory_has(ahead, marks, COUNT(marks)) ||
-                     oom_vague_memory_has(behind, marks, COUNT(marks)) || behind.length == 0 ||
-                     strchr("(:).;", behind.data[0]) != NULL || is_before_call(behind);
+    return is_quoted ? oom_text_has_any(ahead, marks, COUNT(marks)) || oom_text_has_any(behind, marks, COUNT(marks))
+                     : oom_text_has_any(ahead, marks, COUNT(marks)) || oom_text_has_any(behind, marks, COUNT(marks)) ||
+                           behind.length == 0 || strchr("(:).;", behind.data[0]) != NULL || is_before_call(behind);
 }
 
 /* Whose words these are, though nothing else of its sentence stands there. */
@@ -378,8 +373,8 @@ static size_t failure_open(struct oom_reader *reader, size_t at, size_t end, siz
     const char *form = status != NULL && family == status->family ? status->form : is_known ? "bare" : "line";
     if (of_words != NULL && family == OOM_FAMILY_gpu_driver)
         form = of_words;
-    bool is_limit = !is_known && status == NULL && oom_vague_memory_has(line, own_limits, COUNT(own_limits)) &&
-                    !oom_vague_memory_has(line, others_limits, COUNT(others_limits)) &&
+    bool is_limit = !is_known && status == NULL && oom_text_has_any(line, own_limits, COUNT(own_limits)) &&
+                    !oom_text_has_any(line, others_limits, COUNT(others_limits)) &&
                     (memory == OOM_MEMORY_host || memory == OOM_MEMORY_not_known);
     if (is_limit) /* programs that name a limit of theirs count what they take of the host's */
         memory = OOM_MEMORY_host;
@@ -404,7 +399,7 @@ static bool is_of_broken_context(struct oom_reader *reader, size_t at, struct st
     enum { NEAR = 2048 };
     static const char *const memory[] = {"emory", "EMORY"};
     size_t which;
-    if (oom_vague_memory_has(line, memory, COUNT(memory)))
+    if (oom_text_has_any(line, memory, COUNT(memory)))
         return false;
     if (oom_seen_before(&reader->broken, &reader->text, at, NEAR, broken, COUNT(broken), &which))
         return true;

@@ -23,13 +23,13 @@ static const char *const of_ram[] = {
 
 enum oom_memory oom_vague_memory_of(struct str line)
 {
-    if (oom_vague_memory_has(line, of_host, COUNT(of_host)))
+    if (oom_text_has_any(line, of_host, COUNT(of_host)))
         return OOM_MEMORY_host;
-    if (oom_vague_memory_has(line, of_gpu, COUNT(of_gpu)))
+    if (oom_text_has_any(line, of_gpu, COUNT(of_gpu)))
         return OOM_MEMORY_gpu;
-    if (oom_vague_memory_has(line, of_device, COUNT(of_device)))
+    if (oom_text_has_any(line, of_device, COUNT(of_device)))
         return OOM_MEMORY_device;
-    return oom_vague_memory_has(line, of_ram, COUNT(of_ram)) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
+    return oom_text_has_any(line, of_ram, COUNT(of_ram)) ? OOM_MEMORY_host : OOM_MEMORY_not_known;
 }
 
 /* The next line of raw bytes that is not blank, behind `line` or before it; empty where the text ends. */
